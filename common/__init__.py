@@ -1,0 +1,1 @@
+"""What at least two papers share: the Gaussian process, seeds, tables, workflow and report."""

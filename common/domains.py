@@ -1,0 +1,121 @@
+"""Search domains with validation at the boundary: a wrong query never reaches a model."""
+
+import numpy as np
+
+
+def as_finite_array(value, name, *, ndim=None):
+    """Return `value` as a float64 array, or say in one line what is wrong with it.
+
+    Parameters
+    ----------
+    value : array_like
+        Real numbers.
+    name : str
+        What the caller calls the value; it opens the error message.
+    ndim : int, optional
+        Required number of dimensions.
+
+    Returns
+    -------
+    ndarray of float64
+
+    Raises
+    ------
+    TypeError
+        `value` is complex, text, None or not an array of numbers.
+    ValueError
+        `value` is empty, holds NaN or infinities, or has the wrong number of dimensions.
+    """
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a rectangular array of real numbers: {error}") from None
+    if array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{name} must hold real numbers, got {value!r:.80} (dtype {array.dtype}); "
+            "convert it to float first"
+        )
+    array = array.astype(np.float64)
+    if array.size == 0:
+        raise ValueError(f"{name} must not be empty, got an array of shape {array.shape}")
+    if not np.isfinite(array).all():
+        bad = array[~np.isfinite(array)][0]
+        raise ValueError(f"{name} must be finite, got {bad}; drop or replace such values first")
+    if ndim is not None and array.ndim != ndim:
+        raise ValueError(
+            f"{name} must have {ndim} dimension(s), got an array of shape {array.shape}"
+        )
+    return array
+
+
+def positive(value, name, *, upper=np.inf, closed=False):
+    """Return `value` as a float in (0, upper), or (0, upper] if `closed`; else raise ValueError."""
+    number = float(as_finite_array(value, name, ndim=0))
+    if not (0 < number < upper or (closed and number == upper)):
+        bound = "]" if closed else ")"
+        raise ValueError(f"{name} must lie in (0, {upper:g}{bound}, got {number:g}")
+    return number
+
+
+class FiniteSet:
+    """A finite set of points in R^d, the domain on which all acquisitions are exhaustive.
+
+    Parameters
+    ----------
+    points : array_like of shape (m, d) or (m,)
+        Distinct points; a vector is read as m points on the line.
+    tolerance : float, optional
+        Largest distance (Euclidean, in the units of the points) at which a query still counts
+        as one of them. Default: 1e-9 times the largest coordinate range.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The points are empty, repeated, not finite or not real.
+    """
+
+    def __init__(self, points, tolerance=None):
+        points = as_finite_array(points, "points")
+        points = points[:, None] if points.ndim == 1 else points
+        if points.ndim != 2:
+            raise ValueError(f"points must have shape (m, d), got {points.shape}")
+        if len(np.unique(points, axis=0)) < len(points):
+            raise ValueError(
+                "points must be distinct; remove the repeats with numpy.unique(axis=0)"
+            )
+        self.points = points
+        self.points.setflags(write=False)
+        spread = float(np.ptp(points, axis=0).max())
+        self.tolerance = 1e-9 * (spread or 1.0) if tolerance is None else float(tolerance)
+
+    def __len__(self):
+        return len(self.points)
+
+    @property
+    def dim(self):
+        """Number of coordinates d."""
+        return self.points.shape[1]
+
+    def index(self, x):
+        """Return the index of the point `x`.
+
+        Parameters
+        ----------
+        x : array_like of shape (d,), or a number if d = 1
+
+        Raises
+        ------
+        ValueError, TypeError
+            `x` has the wrong shape, is not finite, or is not a point of the set.
+        """
+        x = np.atleast_1d(as_finite_array(x, "query"))
+        if x.shape != (self.dim,):
+            raise ValueError(f"query must have shape ({self.dim},), got {x.shape}")
+        distance = np.linalg.norm(self.points - x, axis=1)
+        nearest = int(distance.argmin())
+        if distance[nearest] > self.tolerance:
+            raise ValueError(
+                f"query {x.tolist()} is not one of the {len(self)} points of the domain; the "
+                f"nearest is {self.points[nearest].tolist()}, {distance[nearest]:.3g} away"
+            )
+        return nearest

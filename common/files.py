@@ -1,0 +1,69 @@
+"""Files that are either the old or the whole new one, whatever happens while they are written."""
+
+import contextlib
+import errno
+import os
+import tempfile
+from pathlib import Path
+
+
+class SurroundingsError(RuntimeError):
+    """Base of errors of the surroundings (data, disk): they stop a job and are never a result."""
+
+
+@contextlib.contextmanager
+def atomic_path(path):
+    """Give a temporary path beside `path`; it takes the name only when the block succeeds.
+
+    A full disk, an unwritable folder or any other error removes the temporary file and leaves
+    what stood at `path` untouched.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Yields
+    ------
+    Path
+
+    Raises
+    ------
+    OSError
+        With the folder and the fix in one line.
+    """
+    path = Path(path)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        with open(temporary, "rb+") as written:
+            os.fsync(written.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        raise OSError(error.errno, _write_advice(error, path)) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+def _write_advice(error, path):
+    if error.errno == errno.ENOSPC:
+        return (
+            f"no space left on the disk of {path.parent}: free some, then run again "
+            "(finished seeds are kept)"
+        )
+    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        return (
+            f"cannot write to {path.parent}: make it writable, or choose another folder with --out"
+        )
+    return f"cannot write {path}: {error.strerror or error}"
+
+
+def write_parquet(frame, path):
+    """Write a table so that `path` holds either the old or the whole new one."""
+    with atomic_path(path) as temporary:
+        frame.to_parquet(temporary, index=False)

@@ -1,0 +1,158 @@
+"""Posterior mean and variance on a fixed candidate set, updated row by row."""
+
+import numpy as np
+import psutil
+from scipy.linalg import lapack
+
+CHUNK_ROWS = 64
+"""Rows of one storage chunk: chunks are never copied, so memory is what is stored."""
+
+BLOCK_BYTES = 2**26
+"""Working memory of one block of a rebuild."""
+
+
+def forward_solve(L, B):
+    """Return L^{-1} B for a lower triangle L, straight from LAPACK: scipy's wrapper costs 30 us."""
+    return lapack.dtrtrs(L, B, lower=1)[0]
+
+
+def clip_variance(var, prior):
+    """Return `var` with rounding below 0 removed.
+
+    Parameters
+    ----------
+    var, prior : ndarray of shape (m,)
+        Posterior and prior variances.
+
+    Raises
+    ------
+    FloatingPointError
+        A variance lies further below 0 than rounding explains (1.5e-8 of the prior variance).
+    """
+    tolerance = np.sqrt(np.finfo(float).eps) * prior.max()
+    if (lowest := var.min()) < -tolerance:
+        raise FloatingPointError(
+            f"posterior variance {lowest:.3g} is below rounding (-{tolerance:.3g}): the kernel is "
+            "not positive semi-definite, or noise_var is too small for the data"
+        )
+    return np.maximum(var, 0)
+
+
+class TrackedSet:
+    """Posterior of a `GP` on m candidates, owned by the GP that made it (`GP.track`).
+
+    With ``V = L^{-1} k(X_t, C)``, each observation appends one row to V and costs O(t m). Memory:
+    8 m bytes a row, in chunks of `CHUNK_ROWS` rows that are never copied.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (m,) or (m, p)
+        Posterior mean, in units of y.
+    var : ndarray of shape (m,)
+        Posterior variance of f, in squared units of y, >= 0.
+    """
+
+    def __init__(self, candidates, kernel, mean):
+        self.candidates = candidates
+        self.prior = candidates.diag(kernel)
+        self.mean = np.full(len(candidates), float(mean))
+        self.var = self.prior.copy()
+        self._raw = self.prior.copy()  # before clipping, so that rounding does not accumulate
+        self._chunks, self._used = [], 0
+
+    def __len__(self):
+        return len(self.candidates)
+
+    def reserve(self, rows):
+        """Raise MemoryError now if `rows` rows in all will not fit."""
+        needed = 8 * len(self) * max(0, rows - CHUNK_ROWS * len(self._chunks))
+        available = psutil.virtual_memory().available
+        if needed > available:
+            raise MemoryError(
+                f"tracking {len(self)} candidates over {rows} observations needs "
+                f"{needed / 1e9:.2f} GB, available are {available / 1e9:.2f} GB; use fewer "
+                "candidates or rounds"
+            )
+
+    def rows(self, start=0):
+        """Yield (index of the first row, view of the rows) from row `start` on, by chunks."""
+        for i in range(start // CHUNK_ROWS, len(self._chunks)):
+            first, last = i * CHUNK_ROWS, min((i + 1) * CHUNK_ROWS, self._used)
+            skip = max(0, start - first)
+            if first + skip < last:
+                yield first + skip, self._chunks[i][skip : last - first]
+
+    def propose(self, kernel, new, B, L_new, z):
+        """Return the update for the observations `new`, to be handed to `accept`.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        new : Functionals of length n
+        B : ndarray of shape (t, n)
+            ``L^{-1} k(X_t, new)``.
+        L_new : ndarray of shape (n, n)
+            Factor of the Schur complement.
+        z : ndarray of shape (n,) or (n, p)
+            New entries of ``L^{-1} (y - mean)``.
+        """
+        if self._used + len(new) > CHUNK_ROWS * len(self._chunks):
+            self.reserve(self._used + max(len(new), CHUNK_ROWS))
+        rows = new.cross(kernel, self.candidates)
+        for first, old in self.rows():
+            rows -= B[first : first + len(old)].T @ old
+        if len(new) == 1:
+            rows /= L_new[0, 0]
+        else:
+            rows = forward_solve(L_new, rows)
+        raw = self._raw - np.einsum("nm,nm->m", rows, rows)
+        shift = rows.T @ z
+        mean = (self.mean if self.mean.ndim == shift.ndim else self.mean[:, None]) + shift
+        return rows, raw, clip_variance(raw, self.prior), mean
+
+    def accept(self, update):
+        """Make a proposed update the present state."""
+        rows, self._raw, self.var, self.mean = update
+        while self._used + len(rows) > CHUNK_ROWS * len(self._chunks):
+            self._chunks.append(np.empty((CHUNK_ROWS, len(self))))
+        stop = self._used + len(rows)
+        for i in range(self._used // CHUNK_ROWS, len(self._chunks)):
+            first = max(i * CHUNK_ROWS, self._used)
+            last = min((i + 1) * CHUNK_ROWS, stop)
+            if first < last:
+                target = self._chunks[i][first - i * CHUNK_ROWS : last - i * CHUNK_ROWS]
+                target[:] = rows[first - self._used : last - self._used]
+        self._used = stop
+
+    def rebuilt(self, kernel, mean, data, L, whitened):
+        """Return a new set for other hyperparameters or data, by blocks of candidates.
+
+        Parameters
+        ----------
+        kernel : Kernel
+        mean : float
+            Prior mean.
+        data : Functionals of length t
+        L : ndarray of shape (t, t)
+            Factor of their Gram matrix.
+        whitened : ndarray of shape (t,) or (t, p)
+            ``L^{-1} (y - mean)``.
+        """
+        fresh = TrackedSet(self.candidates, kernel, mean)
+        fresh.reserve(len(data))
+        fresh._used = len(data)
+        fresh._chunks = [
+            np.empty((CHUNK_ROWS, len(self))) for _ in range(-(-len(data) // CHUNK_ROWS))
+        ]
+        fresh.mean = np.full((len(self), *whitened.shape[1:]), float(mean))
+        step = max(1, BLOCK_BYTES // (8 * len(data)))
+        for i in range(0, len(self), step):
+            block = slice(i, i + step)
+            cov = data.cross(kernel, self.candidates.part(i, i + step))
+            V = forward_solve(L, cov)
+            for first, rows in fresh.rows():
+                rows[:, block] = V[first : first + len(rows)]
+            fresh._raw[block] -= np.einsum("tm,tm->m", V, V)
+            fresh.mean[block] += V.T @ whitened
+        fresh.var = clip_variance(fresh._raw, fresh.prior)
+        return fresh
