@@ -1,0 +1,141 @@
+"""What the Snakefile asks: which files belong to which rule, and what their contents depend on."""
+
+import functools
+import json
+import os
+import shlex
+import socket
+import sys
+from pathlib import Path
+
+from common import claims, jobs
+from common.experiments import ROOT, SCALES, load_paper, papers
+from common.fingerprint import fingerprint
+from common.settings import check_name
+
+NAME = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
+"""Pattern of experiments' and figures' names; such a name never looks like a number."""
+
+FIGURE = rf"(?!claims){NAME}"
+"""Pattern of figures' names: the table of claims lies beside the figures."""
+
+OWNER = Path(".snakemake/owner.json")
+"""Who holds the directory's lock: host and process of the last Snakemake that started here."""
+
+
+@functools.cache
+def load(paper, scale):
+    """Return a paper's checked configuration at a scale; ask again as often as you like."""
+    config = load_paper(paper, scale)
+    claims.validate(config.claims, config)
+    return config
+
+
+def check(scale):
+    """Check the scale, every paper's experiments and the bundled data, or stop with one line.
+
+    Raises
+    ------
+    snakemake.exceptions.WorkflowError
+        What is wrong and the fix.
+    """
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        check_name("scale", scale, SCALES, "--config scale")
+        for paper in papers():
+            for experiment in load(paper, scale).experiments.values():
+                _check_bundled(jobs.data_of(paper, experiment.problem))
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
+
+
+def _check_bundled(names):
+    for name in names:
+        if not name.startswith("data/raw/") and not (ROOT / name).is_file():
+            raise ValueError(f"{name} is missing; restore it with: git checkout -- {name}")
+
+
+def shell_prefix():
+    """Return the start of every job's command: this Python first on the path."""
+    folder = shlex.quote(str(Path(sys.executable).parent))
+    return f"set -euo pipefail; export PATH={folder}:$PATH; "
+
+
+def record_owner():
+    """Leave a note of who runs here; `common.reproduce` reads it when it finds a lock."""
+    owner = {"host": socket.gethostname(), "pid": os.getpid()}
+    OWNER.write_text(json.dumps(owner), encoding="utf-8")
+
+
+def experiment(wildcards):
+    """Return the experiment that a job's wildcards name."""
+    return load(wildcards.paper, wildcards.scale).experiments[wildcards.experiment]
+
+
+def targets(paper, scale):
+    """Return what a paper is built to: its figures and its table of claims."""
+    folder = f"figures/{scale}/{paper}"
+    figures = load(paper, scale).figures
+    return [f"{folder}/claims.csv", *(f"{folder}/{figure}.png" for figure in figures)]
+
+
+def report_inputs(wildcards):
+    """Return what the report shows: every paper's figures, claims and fidelity rows."""
+    rows = [f"{p}/fidelity.yaml" for p in papers() if (ROOT / p / "fidelity.yaml").is_file()]
+    templates = [f"common/{path.name}" for path in sorted((ROOT / "common").glob("*.html*"))]
+    return rows + templates + [t for p in papers() for t in targets(p, wildcards.scale)]
+
+
+def data_files(wildcards):
+    """Return the data files that a run reads."""
+    return jobs.data_of(wildcards.paper, experiment(wildcards).problem)
+
+
+def blocks(wildcards):
+    """Return the tables of all blocks of an experiment."""
+    folder = f"results/{wildcards.scale}/{wildcards.paper}/{wildcards.experiment}/blocks"
+    names = [name for name, _ in experiment(wildcards).blocks()]
+    return [f"{folder}/{name}.{table}.parquet" for name in names for table in jobs.TABLES]
+
+
+def tables(wildcards):
+    """Return the collected tables that a figure shows, or all of the paper for its claims."""
+    config = load(wildcards.paper, wildcards.scale)
+    figure = getattr(wildcards, "figure", None)
+    names = config.figures[figure]["experiments"] if figure else config.experiments
+    folder = f"results/{wildcards.scale}/{wildcards.paper}"
+    return [f"{folder}/{name}/{table}.parquet" for name in names for table in jobs.TABLES]
+
+
+def run_code(wildcards):
+    """Return the fingerprint that a run depends on."""
+    return jobs.code_of(wildcards.paper)
+
+
+def figure_code(wildcards):
+    """Return the fingerprint that a figure depends on."""
+    return fingerprint([f"{wildcards.paper}.figures"])
+
+
+def claims_code(_wildcards):
+    """Return the fingerprint that a table of claims depends on."""
+    return fingerprint(["common.claims"])
+
+
+def report_code(_wildcards):
+    """Return the fingerprint that the report depends on."""
+    return fingerprint(["common.report"])
+
+
+def texts(wildcards):
+    """Return what a figure, a table of claims or the report is told, as sorted JSON."""
+    names = [wildcards.paper] if hasattr(wildcards, "paper") else papers()
+    told = []
+    for paper in names:
+        config = load(paper, wildcards.scale)
+        experiments = [
+            [e.name, e.title, e.place, e.ours, e.published] for e in config.experiments.values()
+        ]
+        told.append([config.title, config.citation, experiments, config.figures, config.claims])
+    return json.dumps(told, sort_keys=True)

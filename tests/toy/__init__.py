@@ -1,0 +1,1 @@
+"""A paper small enough to run through the whole workflow in a test."""
