@@ -1,0 +1,199 @@
+"""The commands of a paper; `common.cli` parses their arguments and catches their errors."""
+
+import contextlib
+import hashlib
+import importlib
+import os
+import re
+import sys
+from pathlib import Path
+
+from common.cli import UsageError
+from common.experiments import ROOT, load_paper, load_study
+from common.settings import check_name, field_types
+
+
+@contextlib.contextmanager
+def _checking():
+    """Turn a ValueError about the arguments into a refusal; elsewhere it is a fault of ours."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def list_command(args):
+    """List the experiments of the paper, or everything about one of them."""
+    with _checking():
+        config = load_paper(args.paper, args.scale)
+        if args.experiment is not None:
+            check_name("experiment", args.experiment, config.experiments)
+    if args.experiment is not None:
+        _show(config.experiments[args.experiment])
+        return
+    print(f"{config.title} ({config.citation}), scale {config.scale}")
+    for name, experiment in config.experiments.items():
+        size = f"{experiment.seeds} seeds x {experiment.horizon} steps"
+        mark = ", ours" if experiment.ours else ""
+        print(f"  {name:<18} {experiment.title} ({experiment.place}{mark}): {size}")
+        print(f"  {'':<18} methods {', '.join(experiment.method_names)}")
+    print(f"figures: {', '.join(config.figures)}")
+
+
+def _show(experiment):
+    study = load_study(experiment.paper)
+    print(f"{experiment.name}: {experiment.title} ({experiment.place}), scale {experiment.scale}")
+    print(f"  {experiment.seeds} seeds, {experiment.horizon} steps")
+    print(f"  metrics: {', '.join(experiment.metrics)}")
+    print(f"  methods of the paper: {', '.join(study.METHODS)}")
+    for variant in experiment.variants:
+        print(f"  variant {variant}: {', '.join(experiment.methods(variant))}")
+        records = (
+            ("problem", study.PROBLEMS[experiment.problem], experiment.problem_params(variant)),
+            ("method", study.Params, experiment.params(variant)),
+        )
+        for kind, record, changed in records:
+            values = {name: getattr(record(**changed), name) for name in field_types(record)}
+            print(f"    {kind} settings: {', '.join(f'{k}={v}' for k, v in values.items())}")
+
+
+def run_command(args):
+    """Run an experiment, or a part or an ablation of it, and keep every finished seed.
+
+    --set changes one field of the paper's parameters or of the problem; `list E` shows them all.
+    The tables runs.parquet and trace.parquet go to --out; running the same again after a kill
+    goes on from the last finished seed.
+    """
+    from common import jobs
+
+    with _checking():
+        full = _experiment(args)
+        experiment = full.select(
+            methods=args.method,
+            variants=args.variant,
+            horizon=args.horizon,
+            overrides=args.overrides,
+        )
+        if args.block:
+            check_name("block", args.block, dict(full.blocks()))
+        seeds = dict(full.blocks())[args.block] if args.block else _seeds(args.seeds, full)
+    folder = Path(args.out) if args.out else _default_folder(args, full, experiment)
+    with _progress(len(experiment.expected_keys(seeds)), args) as (say, tick):
+        tables = jobs.run_seeds(experiment, seeds, folder / "parts", say, tick)
+    jobs.write_block(tables, folder, args.block)
+    _summarise(tables, jobs.final_values(tables[1]), folder)
+
+
+def _experiment(args):
+    experiments = load_paper(args.paper, args.scale).experiments
+    check_name("experiment", args.experiment, experiments)
+    return experiments[args.experiment]
+
+
+def _seeds(text, experiment):
+    """Read seeds such as "0-9,12"; without a text, those of the scale."""
+    if text is None:
+        return list(range(experiment.seeds))
+    seeds = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise ValueError(f"--seeds {text}: {part!r} is no seed >= 0 or range such as 0-9")
+        seeds += range(int(match[1]), int(match[2] or match[1]) + 1)
+    return list(dict.fromkeys(seeds))
+
+
+def _default_folder(args, full, experiment):
+    """Return the workflow's folder for its own jobs, and one a setting for all other runs."""
+    base = Path("results", experiment.scale, experiment.paper)
+    if args.block and experiment.key() == full.key():
+        return base / experiment.name
+    mark = hashlib.sha256(experiment.key().encode()).hexdigest()[:8]
+    return base / "adhoc" / f"{experiment.name}-{mark}"
+
+
+@contextlib.contextmanager
+def _progress(total, args):
+    """Give `say` and `tick`: a bar on a terminal, plain lines elsewhere."""
+    if args.log or not sys.stderr.isatty():
+        stream = sys.stdout if args.log else sys.stderr
+        yield lambda line: print(line, file=stream, flush=True), lambda: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(total=total, unit="run", desc=args.experiment) as bar:
+        yield bar.set_postfix_str, bar.update
+
+
+def _summarise(tables, summary, folder):
+    runs, _ = tables
+    failed = runs[runs["status"] == "failed"]
+    if len(summary):
+        print("last value of each metric, mean and standard deviation over seeds:")
+        print(summary.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
+    if len(failed):
+        first = failed.iloc[0]
+        key = f"{first['method']}, variant {first['variant']}, seed {first['seed']}"
+        print(f"{len(failed)} of {len(runs)} runs failed, first {key}: {first['error']}")
+    print(f"tables: {os.path.relpath(folder)}")
+
+
+def collect_command(args):
+    """Join the blocks of an experiment to its tables and check the laws that they obey."""
+    from common import jobs
+
+    with _checking():
+        experiment = _experiment(args)
+    folder = Path("results", experiment.scale, experiment.paper, experiment.name)
+    runs, trace = jobs.collect(experiment, folder)
+    print(f"{experiment.name}: {len(runs)} runs, {len(trace)} rows of trace")
+
+
+def figure_command(args):
+    """Draw figures of the paper from collected results: pdf, png, and csv of what is plotted."""
+    from common import plotting
+    from common.results import Results
+
+    with _checking():
+        config = load_paper(args.paper, args.scale)
+        for name in args.figures:
+            check_name("figure", name, config.figures)
+    results = Results(args.scale, args.paper, Path())
+    module = importlib.import_module(f"{args.paper}.figures")
+    folder = Path("figures", args.scale, args.paper)
+    for name in args.figures or config.figures:
+        figure, data = getattr(module, name.replace("-", "_"))(results)
+        paths = plotting.save(figure, data, folder, name)
+        print(f"{name}: {', '.join(str(path) for path in paths)}")
+
+
+def claims_command(args):
+    """Test the claims of the paper on collected results and write the table of verdicts."""
+    from common import claims
+    from common.results import Results
+
+    with _checking():
+        config = load_paper(args.paper, args.scale)
+        claims.validate(config.claims, config)
+    frame = claims.evaluate(config, Results(args.scale, args.paper, Path()))
+    path = claims.write(frame, Path("figures", args.scale, args.paper))
+    shown = frame[["id", "comparison", "n", "effect", "low", "high", "verdict"]]
+    print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
+    print(f"table: {path}")
+
+
+def fidelity_command(args):
+    """Check the paper's fidelity rows against its code, or show or write their table."""
+    from common import fidelity
+
+    if args.table:
+        print(fidelity.render_table(args.paper, ROOT))
+        return 0
+    if args.fix:
+        changed = fidelity.fix_readme(args.paper, ROOT)
+        print(f"{args.paper}/README.md {'written anew' if changed else 'is up to date'}")
+    problems = fidelity.check(args.paper, ROOT)
+    for problem in problems:
+        print(problem)
+    print(f"{len(fidelity.load(args.paper, ROOT))} rows, {len(problems)} problems")
+    return 1 if problems else 0

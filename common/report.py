@@ -1,0 +1,233 @@
+"""The report: one self-contained page with the figures, claims and assumptions of a scale.
+
+Command line: ``python -m common.report --scale quick``.
+"""
+
+import argparse
+import base64
+import csv
+import os
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from common import claims, fidelity
+from common.experiments import ROOT, SCALES, load_paper, papers
+from common.files import atomic_path
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
+
+
+@dataclass(frozen=True)
+class FigureView:
+    """One figure as the page shows it.
+
+    Parameters
+    ----------
+    name, place, title, states, caption : str
+        From experiments.yaml.
+    ours : bool
+    image : str or None
+        PNG as a data URI; None if the figure is not built.
+    files : list of (str, str)
+        Kind and address, relative to the page.
+    verdicts : list of (str, int)
+        Verdicts of the claims about the figure.
+    """
+
+    name: str
+    place: str
+    title: str
+    states: str
+    caption: str
+    ours: bool
+    image: str | None
+    files: list
+    verdicts: list
+
+
+def build(scale, root=ROOT):
+    """Write ``figures/<scale>/index.html`` and the joined ``claims.csv`` beside it.
+
+    Parameters
+    ----------
+    scale : str
+        One of `SCALES`.
+    root : path-like, optional
+        Repository root; papers without any table of claims at this scale are left out.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Raises
+    ------
+    FileNotFoundError
+        No paper has been built at this scale.
+    """
+    folder = Path(root, "figures", scale)
+    table = claims.load(claims.join(folder))
+    shown = [p for p in papers(root) if (folder / p / "claims.csv").exists()]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "p": p_text, "slug": slug}
+    page = environment.get_template("report.html.j2").render(
+        scale=scale,
+        papers=[_paper_view(paper, scale, Path(root), table) for paper in shown],
+        sources=_sources(Path(root)),
+        machine=_machine(),
+        verdicts=claims.VERDICTS,
+        statuses=fidelity.STATUSES,
+    )
+    path = folder / "index.html"
+    with atomic_path(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return path
+
+
+def _paper_view(paper, scale, root, table):
+    """Collect what the page shows of one paper."""
+    config = load_paper(paper, scale, root)
+    table = table[table["paper"] == paper]
+    rows = fidelity.load(paper, root) if (root / paper / "fidelity.yaml").exists() else []
+    return {
+        "name": paper,
+        "title": config.title,
+        "citation": config.citation,
+        "counts": {kind: _verdicts(table[table["kind"] == kind], kind) for kind in claims.VERDICTS},
+        "fidelity": fidelity.counts(rows),
+        "figures": [
+            _figure_view(name, given, root / "figures" / scale / paper, table)
+            for name, given in config.figures.items()
+        ],
+        "claims": {kind: _records(table[table["kind"] == kind]) for kind in claims.VERDICTS},
+        "assumptions": [row for row in rows if row.status in ("assumed", "deviates")],
+        "runs": _run_summaries(config, root / "results" / scale / paper),
+    }
+
+
+def _verdicts(table, kind):
+    found = table["verdict"].value_counts()
+    return [(verdict, int(found.get(verdict, 0))) for verdict in claims.VERDICTS[kind]]
+
+
+def _records(table):
+    return table.astype(object).where(table.notna(), None).to_dict("records")
+
+
+def _figure_view(name, given, folder, table):
+    image, png = None, folder / f"{name}.png"
+    if png.exists():
+        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode()
+    about = table[table["figure"] == name]
+    files = [folder / f"{name}.{kind}" for kind in ("pdf", "csv")]
+    return FigureView(
+        name=name,
+        place=given["place"],
+        title=given.get("title", given["caption"]),
+        states=given["states"],
+        caption=given["caption"],
+        ours=given.get("ours", False),
+        image=image,
+        files=[(f.suffix[1:].upper(), f"{folder.name}/{f.name}") for f in files if f.exists()],
+        verdicts=[(v, n) for kind in claims.VERDICTS for v, n in _verdicts(about, kind) if n],
+    )
+
+
+def _run_summaries(config, folder):
+    """Return one mapping an experiment that has collected runs."""
+    summaries = []
+    for name, experiment in config.experiments.items():
+        path = folder / name / "runs.parquet"
+        if not path.exists():
+            continue
+        runs = pd.read_parquet(path)
+        summaries.append(
+            {
+                "name": name,
+                "title": experiment.title,
+                "place": experiment.place,
+                "ours": experiment.ours,
+                "horizon": experiment.horizon,
+                "seeds": int(runs["seed"].nunique()),
+                "runs": len(runs),
+                "failed": int((runs["status"] != "ok").sum()),
+                "seconds": float(runs["wall_s"].sum()),
+                "threads": int(runs["blas_threads"].max()),
+                "code": ", ".join(sorted(runs["code"].unique())),
+                "first": runs["started"].min(),
+                "last": runs["started"].max(),
+            }
+        )
+    return summaries
+
+
+def _sources(root):
+    path = root / "data" / "sources.csv"
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _machine():
+    return {
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "packages": [(name, version(name)) for name in PACKAGES],
+    }
+
+
+def number(value):
+    """Return a number with three significant digits, or a dash if there is none."""
+    if value is None or value != value:
+        return "–"
+    if abs(value) == float("inf"):
+        return "∞" if value > 0 else "−∞"
+    return f"{value:.3g}".replace("-", "−")
+
+
+def p_text(value):
+    """Return a p-value as text, or a dash if there is none."""
+    if value is None or value != value:
+        return "–"
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def slug(text):
+    """Return a text as a name for anchors and classes."""
+    return "".join(c if c.isalnum() else "-" for c in str(text).lower())
+
+
+def main(argv=None):
+    """Run the command line; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m common.report",
+        description="Write figures/<scale>/index.html from the figures and claims of all papers.",
+        epilog="example: python -m common.report --scale quick",
+    )
+    parser.add_argument("--scale", choices=SCALES, default="quick")
+    parser.add_argument("--root", type=Path, default=ROOT, help="repository (default: this one)")
+    arguments = parser.parse_args(argv)
+    try:
+        page = build(arguments.scale, arguments.root)
+    except (FileNotFoundError, ValueError, OSError) as error:
+        print(f"error: {error}")
+        return 1
+    print(f"report: {page}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
