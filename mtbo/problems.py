@@ -1,0 +1,336 @@
+"""Problems of [MTBO] Sec. 5: RKHS functions, perturbed sine, shifted Branin-Hoo, sensor network.
+
+A problem is a record of settings; `draw` makes an instance of it, with the true function on a
+finite domain. All are maximised.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+
+from common.domains import FiniteSet
+from mtbo.multitask import ICM, SumKernel, similarity_kernel
+
+
+def unit_grid(n, dim=1):
+    """Return the net {1/n, 2/n, ..., 1}^dim of [0, 1]^dim, shape (n^dim, dim)."""
+    axis = np.arange(1, n + 1) / n
+    return np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+
+
+def squared_exponential(length_scale):
+    """Return k(x, x') = exp(-||x - x'||^2 / (2 l^2)) as a scikit-learn kernel."""
+    from sklearn.gaussian_process.kernels import RBF  # takes a second: only runs need it
+
+    return RBF(length_scale)
+
+
+@dataclass
+class Instance:
+    """A drawn problem: the truth that optimisers never see, and the noise model.
+
+    Parameters
+    ----------
+    domain : FiniteSet
+        m candidate queries.
+    values : ndarray of shape (m, n)
+        Noise-free f on the domain.
+    kernel : SumKernel
+        Multi-task kernel that the methods are given.
+    noise_std : float
+        Sub-Gaussian constant sigma, in units of f.
+    true_norm : float
+        RKHS norm of f; NaN where it is not known.
+    """
+
+    domain: FiniteSet
+    values: np.ndarray
+    kernel: SumKernel
+    noise_std: float
+    true_norm: float = np.nan
+    direction: str = "max"
+    n_init: int = 0
+    optimum: float = np.nan  # a set of Pareto optimal points, no number
+
+    @property
+    def kappa(self):
+        """Largest spectral norm of Gamma(x, x) on the domain."""
+        return self.kernel.kappa(self.domain.points)
+
+    @property
+    def printed_norm_bound(self):
+        """B = max_x ||f(x)||_2 / kappa, as printed. [MTBO] Sec. 5, RKHS function."""
+        return float(np.linalg.norm(self.values, axis=1).max() / self.kappa)
+
+    def observe(self, query, rng):
+        """Return y = f(x) + N(0, sigma^2 I), shape (n,)."""
+        noise = rng.standard_normal(self.values.shape[1])
+        return self.values[self.domain.index(query)] + self.noise_std * noise
+
+
+@dataclass(frozen=True)
+class RKHSProblem:
+    r"""Functions drawn from the RKHS of a multi-task kernel.
+
+    .. math:: f(\cdot) = \sum_{i \le p} \Gamma(\cdot, x_i) c_i
+
+    with x_i uniform on the domain, c_i uniform on [-1, 1]^n. The setting is Sec. 2's: f maps X to
+    R^n, is maximised and seen with Gaussian noise. Source: [MTBO] Sec. 5, "RKHS function";
+    Fig. 1 (a)-(c), Fig. 2 (a).
+
+    Parameters
+    ----------
+    n_tasks : int
+    task_kernel : {"icm", "similarity"}
+        ``B = A' A`` with A_ij uniform on [0, 1], or Gamma_omega.
+    omega : float
+        Similarity in [0, 1], for "similarity".
+    length_scale : float
+        Of the squared exponential kernel, in units of the domain [0, 1].
+    n_points : int
+        Points of the net along each axis.
+    dim : int
+        Axes of the domain; 1 in the paper.
+    n_centres : int
+        Number p of centres.
+    noise_std : float
+    normalised : bool
+        Divide f by its largest absolute value.
+    """
+
+    n_tasks: int = 2
+    task_kernel: Literal["icm", "similarity"] = "icm"
+    omega: float = 0.5
+    length_scale: float = 0.2
+    n_points: int = 100
+    dim: int = 1
+    n_centres: int = 100
+    noise_std: float = 0.1
+    normalised: bool = False
+
+    def draw(self, rng):
+        """Draw A, the centres and the coefficients, in this order whatever the kernel."""
+        X = unit_grid(self.n_points, self.dim)
+        A = rng.random((self.n_tasks, self.n_tasks))
+        centres = X[rng.integers(len(X), size=self.n_centres)]
+        C = rng.uniform(-1, 1, (self.n_centres, self.n_tasks))
+        k = squared_exponential(self.length_scale)
+        if self.task_kernel == "icm":
+            kernel = ICM(k, A.T @ A)
+        else:
+            kernel = similarity_kernel(k, self.n_tasks, self.omega)
+        values = k(X, centres) @ C @ kernel.B
+        norm = np.sqrt(np.einsum("ij,ij->", k(centres), C @ kernel.B @ C.T))
+        scale = np.abs(values).max() if self.normalised else 1.0
+        return Instance(FiniteSet(X), values / scale, kernel, self.noise_std, float(norm / scale))
+
+
+@dataclass(frozen=True)
+class SineProblem:
+    r"""Perturbed sine functions, four related tasks.
+
+    .. math::
+        f_i(x) = \sin(2\pi x) + a \sum_j W_{ij} \exp\bigl( -(x - m_j)^2 / (2 w^2) \bigr)
+
+    Source: [MTBO] Sec. 5, "Perturbed sine function", Fig. 1 (d), after Baldassarre et al. (2012).
+
+    Parameters
+    ----------
+    amplitude : float
+        a, weight of the perturbation.
+    width : float
+        w, standard deviation of its Gaussians.
+    centres : tuple of 3 float
+        m_j.
+    weights : tuple of 4 tuples of 3 float
+        W; the paper chose its own "carefully" and does not print it.
+    omega, length_scale, n_points, noise_std
+        As in `RKHSProblem`.
+    """
+
+    amplitude: float = 0.6
+    width: float = 0.1
+    centres: tuple = (0.05, 0.4, 0.7)
+    weights: tuple = ((1, 0.5, -0.5), (-0.5, 1, 0.5), (0.5, -1, 1), (-1, -0.5, -1))
+    omega: float = 0.6
+    length_scale: float = 0.2
+    n_points: int = 100
+    noise_std: float = 0.1
+
+    def draw(self, rng):
+        """Return the one instance: nothing about it is random."""
+        X = unit_grid(self.n_points)
+        bumps = np.exp(-((X - np.array(self.centres)) ** 2) / (2 * self.width**2))
+        values = np.sin(2 * np.pi * X) + self.amplitude * bumps @ np.array(self.weights).T
+        kernel = similarity_kernel(
+            squared_exponential(self.length_scale), len(self.weights), self.omega
+        )
+        return Instance(FiniteSet(X), values, kernel, self.noise_std)
+
+
+def branin(x1, x2):
+    r"""Return the Branin-Hoo function on [-5, 10] x [0, 15], minimum 0.397887.
+
+    .. math::
+        \Bigl(x_2 - \frac{5.1}{4\pi^2} x_1^2 + \frac{5}{\pi} x_1 - 6\Bigr)^2
+            + 10 \Bigl(1 - \frac{1}{8\pi}\Bigr) \cos x_1 + 10
+
+    Source: Jones (2001), cited in [MTBO] Sec. 5.
+    """
+    valley = x2 - 5.1 * x1**2 / (4 * np.pi**2) + 5 * x1 / np.pi - 6
+    return valley**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(x1) + 10
+
+
+@dataclass(frozen=True)
+class BraninProblem:
+    """Shifted Branin-Hoo functions, negated because f is maximised.
+
+    Task i is the function translated by i % of the range along both axes; all tasks are
+    standardised by one common mean and standard deviation over the domain. Source: [MTBO] Sec. 5,
+    "Shifted Branin-Hoo", Fig. 1 (e).
+
+    Parameters
+    ----------
+    n_tasks : int
+    n_points : int
+        Grid points along each axis, from 0 to 1.
+    omega, length_scale, noise_std
+        As in `RKHSProblem`; noise in units of the standardised function.
+    """
+
+    n_tasks: int = 10
+    n_points: int = 30
+    omega: float = 0.5
+    length_scale: float = 0.2
+    noise_std: float = 0.1
+
+    def draw(self, rng):
+        """Return the one instance: nothing about it is random."""
+        axis = np.linspace(0, 1, self.n_points)
+        X = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
+        shift = 15 * 0.01 * np.arange(1, self.n_tasks + 1)
+        x1, x2 = -5 + 15 * X[:, :1], 15 * X[:, 1:]
+        values = -branin(x1 - shift, x2 - shift)
+        values = (values - values.mean()) / values.std()
+        kernel = similarity_kernel(squared_exponential(self.length_scale), self.n_tasks, self.omega)
+        return Instance(FiniteSet(X), values, kernel, self.noise_std)
+
+
+TASKS = ("temperature_C", "light_lux", "humidity_pct")
+"""Columns of the sensor data, in the order of the tasks."""
+
+
+@lru_cache(maxsize=1)
+def load_sensors():
+    """Read the bundled readings of the Intel Berkeley lab.
+
+    Returns
+    -------
+    locations : ndarray of shape (51, 2)
+        Metres.
+    readings : list of ndarray of shape (count, 3)
+        Ten-minute means of one mote a row, columns as in `TASKS`.
+    """
+    import pandas as pd
+
+    from common.datasets import load_bundled
+
+    table = pd.read_csv(load_bundled("intel_lab/readings.csv.gz"))
+    places = pd.read_csv(load_bundled("intel_lab/mote_locs.txt"), sep=r"\s+").set_index("mote")
+    motes = sorted(table["mote"].unique())
+    groups = table.groupby("mote")
+    readings = [groups.get_group(mote)[list(TASKS)].to_numpy(dtype=float) for mote in motes]
+    return places.loc[motes].to_numpy(dtype=float), readings
+
+
+@dataclass
+class SensorInstance(Instance):
+    """Sensor network: an observation is one of the readings whose mean is f."""
+
+    readings: list = None
+
+    def observe(self, query, rng):
+        """Return one reading of the mote at the query, drawn at random, shape (3,)."""
+        held = self.readings[self.domain.index(query)]
+        return held[int(rng.random() * len(held))]
+
+
+@dataclass(frozen=True)
+class SensorProblem:
+    r"""Temperature, light and humidity of the Intel Berkeley lab, all maximised.
+
+    f is the mean of a random third of each mote's readings. The rest gives the kernel: a squared
+    exponential on the mote locations, fitted by marginal likelihood, and
+
+    .. math:: B = \frac{1}{m} R^\top K^{-1} R
+
+    with R the per-mote means (m = 51), standardised a task; sigma^2 is the largest within-mote
+    variance among the tasks. Source: [MTBO] Sec. 5, "Sensor measurements",
+    Fig. 1 (f); App. E on the data.
+
+    Parameters
+    ----------
+    objective_share : float
+        Share of the readings that define f, in (0, 1).
+    jitter : float
+        Added to the diagonal of K, relative to its unit variance.
+    standardised : bool
+        Centre and scale each task by its across-mote mean and standard deviation (of the kernel's
+        part); otherwise raw units, where light dominates.
+    length_scale : float or None
+        In metres; None fits it.
+    """
+
+    objective_share: float = 1 / 3
+    jitter: float = 1e-2
+    standardised: bool = True
+    length_scale: float | None = None
+
+    def draw(self, rng):
+        """Split the readings at random and estimate the kernel from the larger part."""
+        locations, readings = load_sensors()
+        parts = [self._split(rows, rng) for rows in readings]
+        rest_mean = np.array([rest.mean(0) for _, rest in parts])
+        centre, scale = np.zeros(3), np.ones(3)
+        if self.standardised:
+            centre, scale = rest_mean.mean(0), rest_mean.std(0)
+        R = (rest_mean - centre) / scale
+        k = squared_exponential(self.length_scale or fit_length_scale(locations, R, self.jitter))
+        gram = k(locations) + self.jitter * np.eye(len(R))
+        B = R.T @ np.linalg.solve(gram, R) / len(R)
+        within = np.mean([rest.var(0, ddof=1) for _, rest in parts], axis=0) / scale**2
+        held = [(part - centre) / scale for part, _ in parts]
+        values = np.array([part.mean(0) for part in held])
+        return SensorInstance(
+            FiniteSet(locations),
+            values,
+            ICM(k, (B + B.T) / 2),
+            float(np.sqrt(within.max())),
+            readings=held,
+        )
+
+    def _split(self, rows, rng):
+        order = rng.permutation(len(rows))
+        cut = round(self.objective_share * len(rows))
+        return rows[order[:cut]], rows[order[cut:]]
+
+
+def fit_length_scale(X, Y, noise_var):
+    """Return the lengthscale that maximises the marginal likelihood of all columns of Y.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, 2)
+        Locations in metres.
+    Y : ndarray of shape (m, n)
+        Standardised outputs, independent given the kernel.
+    noise_var : float
+        Relative to the unit prior variance.
+    """
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF
+
+    kernel = RBF(5.0, length_scale_bounds=(0.5, 50.0))
+    return float(GaussianProcessRegressor(kernel, alpha=noise_var).fit(X, Y).kernel_.length_scale)

@@ -1,0 +1,222 @@
+"""Regrets and certificates against their definitions."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from common.experiments import load_paper
+from common.rng import Streams, rng_for
+from mtbo import study
+from mtbo.gains import lemma1_gain, log_det_gain
+from mtbo.problems import RKHSProblem
+from mtbo.scalarization import draw_weights
+from mtbo.theory import nystrom_rho
+
+KEY = ("mtbo", "test", "rkhs", 0)
+
+
+def run(method, params, metrics, horizon=30, problem=None):
+    instance = (problem or RKHSProblem(n_points=25)).draw(rng_for(*KEY, "instance"))
+    optimizer = study.METHODS[method](instance, params, horizon, Streams.named(*KEY, method))
+    scorer = study.scorer(instance, method, params, horizon, metrics)
+    noise, rows = rng_for(*KEY, "noise"), []
+    for t in range(1, horizon + 1):
+        query = optimizer.ask()
+        scorer.asked(t, optimizer, query)
+        y = instance.observe(query, noise)
+        optimizer.tell(query, y)
+        rows.append(scorer.told(t, optimizer, query, y))
+    return instance, optimizer, rows
+
+
+@pytest.mark.paper(
+    "mtbo", "s2-cumulative-regret", "s5-average-regret", "s2-bayes-regret", "app-e-bayes-samples"
+)
+@pytest.mark.parametrize("name", ["chebyshev", "linear"])
+def test_regrets_from_their_definitions(name):
+    params = study.Params(scalarization=name, bayes_weights=50)
+    metrics = ("instant_regret", "cumulative_regret", "average_regret", "bayes_regret")
+    instance, optimizer, rows = run("mt-kb", params, metrics)
+    s = params.make_scalarization(instance)
+    frame, F = optimizer.result(), instance.values
+    total, best = 0.0, np.full(50, -np.inf)
+    law = {"chebyshev": "reciprocal", "linear": "uniform"}[name]
+    rng = rng_for("mtbo", "bayes-regret", f"{law}-2", 0, "environment")
+    weights = draw_weights(law, 2, rng, 50)
+    for t, row in enumerate(rows, start=1):
+        lam = frame.loc[t - 1, ["lambda_1", "lambda_2"]].to_numpy(dtype=float)
+        x = instance.domain.index(frame["x_1"][t - 1])
+        instant = max(s(v, lam) for v in F) - s(F[x], lam)
+        total += instant
+        best = np.maximum(best, [s(F[x], w) for w in weights])
+        bayes = np.mean([max(s(v, w) for v in F) for w in weights] - best)
+        assert row["instant_regret"] == pytest.approx(instant, abs=1e-12)
+        assert row["cumulative_regret"] == pytest.approx(total)
+        assert row["average_regret"] == pytest.approx(total / t)
+        assert row["bayes_regret"] == pytest.approx(bayes, abs=1e-12)
+
+
+@pytest.mark.paper("mtbo", "s2-reference")
+def test_reference_points():
+    instance = RKHSProblem().draw(rng_for(*KEY, "instance"))
+    F = instance.values
+    for name, z in (("min", F.min(0)), ("zero", [0, 0]), ("minus-one", [-1, -1])):
+        s = study.Params(reference=name).make_scalarization(instance)
+        np.testing.assert_array_equal(s.reference, z)
+
+
+CERTIFICATES = (
+    "theorem1_ratio", "instant_regret_ratio", "theorem2_ratio", "theorem3_regret_ratio",
+    "theorem3_size_ratio", "lemma5_ratio", "lemma10_ratio", "realised_epsilon",
+)  # fmt: skip
+
+
+def test_certificates_hold_with_the_true_norm_and_each_method_has_its_own():
+    params = study.Params(norm_bound="true")
+    for method, names in (
+        ("mt-kb", {"theorem1_ratio", "instant_regret_ratio", "theorem2_ratio", "lemma5_ratio"}),
+        ("mt-bkb", set(CERTIFICATES) - {"theorem2_ratio", "lemma5_ratio"}),
+        ("it-kb", set()),
+    ):
+        _, _, rows = run(method, params, CERTIFICATES)
+        assert all(set(row) == names for row in rows)
+        for row, name in itertools.product(rows, names - {"realised_epsilon"}):
+            assert 0 <= row[name] <= 1 + 1e-9, name
+
+
+def test_certificates_can_fail():
+    """A norm bound far too small, or a dictionary far too coarse, must show."""
+
+    class Tight(study.Params):
+        def norm_bound_of(self, instance):
+            return 1e-3
+
+    _, _, rows = run("mt-kb", Tight(delta=1.0), CERTIFICATES)
+    assert max(row["theorem1_ratio"] for row in rows) > 1
+    _, _, rows = run("mt-bkb", study.Params(norm_bound="true", q=0.2), CERTIFICATES)
+    assert max(row["realised_epsilon"] for row in rows) > 1
+    assert any(np.isnan(row["lemma10_ratio"]) for row in rows)
+
+
+def test_the_true_norm_needs_an_rkhs_function():
+    instance = study.PROBLEMS["sine"]().draw(None)
+    with pytest.raises(ValueError, match="norm_bound='paper'"):
+        study.Params(norm_bound="true").norm_bound_of(instance)
+
+
+@pytest.mark.parametrize("method", study.METHODS)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"scalarization": "linear", "lipschitz": "one"},
+        {"mt_radius": "theorem-1-printed", "it_radius": "self-normalised"},
+        {"q_rule": "order-wise", "it_gain": "greedy", "it_regulariser": "igp-ucb"},
+        {"q": 3.0, "inclusion_scale": "eta", "it_bkb_radius": "bkb-code"},
+        {"it_kernel": "marginal", "it_norm_bound": "per-task", "mobo_radius": "dragonfly"},
+    ],
+    ids=lambda p: "-".join(p),
+)
+def test_every_setting_runs_with_every_method(method, params):
+    _, _, rows = run(method, study.Params(**params), ("average_regret",), horizon=5)
+    assert all(np.isfinite(row["average_regret"]) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("field", "method", "values"),
+    [
+        ("lipschitz", "mt-kb", ("exact", "one")),
+        ("mt_radius", "mt-kb", ("theorem-2", "theorem-1-printed")),
+        ("it_kernel", "it-kb", ("unit", "marginal")),
+        ("it_norm_bound", "it-kb", ("shared", "per-task")),
+        ("it_radius", "it-kb", ("printed", "self-normalised")),
+        ("it_gain", "it-kb", ("realised", "greedy")),
+        ("it_regulariser", "it-kb", ("shared", "igp-ucb")),
+        ("it_bkb_radius", "it-bkb", ("bkb", "bkb-code")),
+        ("mobo_radius", "mobo", ("hypermapper", "dragonfly")),
+        ("norm_bound", "mt-kb", ("paper", "true")),
+    ],
+)
+def test_every_setting_reaches_the_acquisition(field, method, values):
+    lam = np.array([0.4, 0.6])
+    acquisitions = []
+    for value in values:
+        fresh = study.METHODS[method](
+            RKHSProblem(n_points=25).draw(rng_for(*KEY, "instance")),
+            study.Params(**{field: value}),
+            10,
+            Streams.named(*KEY, method),
+        )
+        for x in (0.2, 0.6, 1.0):
+            fresh.tell([x], [1.0, -1.0])
+        acquisitions.append(fresh.acquisition(lam))
+    assert not np.allclose(*acquisitions)
+
+
+@pytest.mark.paper("mtbo", "s5-eta", "s5-delta", "s5-eps", "s5-scalarization", "app-e-no-tuning")
+def test_settings_of_the_experiments_are_shared_by_all_methods():
+    for experiment in load_paper("mtbo", "paper").experiments.values():
+        for variant in experiment.variants:
+            params = study.Params(**experiment.params(variant))
+            assert (params.eta, params.delta, params.epsilon) == (0.1, 0.1, 0.1)
+            if not experiment.ours and experiment.name.startswith("fig"):
+                linear = experiment.name.startswith("fig2")
+                assert params.scalarization == ("linear" if linear else "chebyshev")
+
+
+@pytest.mark.paper(
+    "mtbo", "s5-trials", "s5-horizon", "s5-fig1a-tasks", "s5-rkhs-tasks", "app-e-fig2-tasks",
+    "s5-mobo-where", "s5-branin-tasks", "s5-branin-omega", "s5-branin-noise",
+)  # fmt: skip
+def test_settings_of_the_figures():
+    experiments = load_paper("mtbo", "paper").experiments
+    for name in ("fig1a", "fig1b", "fig1c", "fig1d", "fig1e", "fig1f", "fig2a", "fig2b", "fig2c"):
+        assert (experiments[name].seeds, experiments[name].horizon) == (20, 200), name
+    tasks = {
+        name: experiments[name].problem_params(experiments[name].variants[0])["n_tasks"]
+        for name in ("fig1a", "fig1b", "fig1c", "fig2a")
+    }
+    assert tasks == {"fig1a": 4, "fig1b": 2, "fig1c": 20, "fig2a": 2}
+    omegas = [
+        experiments["fig1a"].problem_params(v)["omega"] for v in experiments["fig1a"].variants
+    ]
+    assert omegas == [0, 0.25, 0.5, 0.75, 1]
+    assert "mobo" not in experiments["fig1c"].method_names
+    assert all("mobo" in experiments[name].method_names for name in ("fig1d", "fig1e", "fig1f"))
+    branin = study.PROBLEMS["branin"]()
+    assert (branin.n_tasks, branin.omega, branin.noise_std) == (10, 0.5, 0.1)
+    assert branin.draw(None).kernel.B[0, 1] == pytest.approx(0.05)  # (1 - omega) / n
+
+
+@pytest.mark.paper("mtbo", "s2-bayes-below-cumulative")
+def test_bayes_regret_falls_below_the_average_regret():
+    """R_B(T) <= R_C(T)/T + o(1): over seeds, with the Monte Carlo error of the weights."""
+    params = study.Params()
+    metrics = ("average_regret", "bayes_regret")
+    last = [run("mt-kb", params, metrics, 80, RKHSProblem(n_points=25))[2][-1]]
+    assert all(row["bayes_regret"] <= row["average_regret"] + 1e-3 for row in last)
+
+
+@pytest.mark.paper("mtbo", "eq-14", "app-c-instant", "lemma-9", "eq-21")
+@pytest.mark.parametrize(("method", "q"), [("mt-kb", None), ("mt-bkb", None), ("mt-bkb", 2000.0)])
+def test_confidence_band_of_the_scalarised_objective(method, q):
+    """|s(f) - s(mu_{t-1})| <= L beta_{t-1} ||Gamma_{t-1}||^{1/2}, and the regret it bounds."""
+    params = study.Params(norm_bound="true", q=q)
+    instance = RKHSProblem(n_points=25).draw(rng_for(*KEY, "instance"))
+    optimizer = study.METHODS[method](instance, params, 40, Streams.named(*KEY, method))
+    noise, F, s = rng_for(*KEY, "noise"), instance.values, params.make_scalarization(instance)
+    arms = []
+    for _ in range(40):
+        query = optimizer.ask()
+        lam, norm = optimizer.weights, optimizer.posterior.norm
+        width = s.lipschitz(lam) * optimizer.radius * np.sqrt(norm)
+        assert (abs(s(F, lam) - s(optimizer.posterior_mean(), lam)) <= width + 1e-12).all()
+        arm = instance.domain.index(query)
+        assert s(F, lam).max() - s(F[arm], lam) <= 2 * width[arm] + 1e-12
+        optimizer.tell(query, instance.observe(query, noise))
+        arms.append(arm)
+    if method == "mt-bkb":  # the radius' growth dominates the exact log determinant
+        gram = instance.kernel.kernel(instance.domain.points[arms])
+        xi = np.linalg.eigvalsh(instance.kernel.B)
+        exact = lemma1_gain(xi, lambda alpha: log_det_gain(gram, alpha), eta=params.eta)
+        assert exact <= nystrom_rho(params.epsilon) * optimizer.log_det
