@@ -198,7 +198,11 @@ def _measure(claim, config, results):
 
     test = getattr(verdicts, claim["test"])
     try:
-        return verdicts.weakest([test(part, read) for part in _parts(claim)])
+        parts = list(_parts(claim))
+        labels = [
+            " ".join(p[key] for key in SEVERAL if isinstance(claim.get(key), list)) for p in parts
+        ]
+        return verdicts.weakest([test(part, read) for part in parts], labels)
     except verdicts.UnavailableError as reason:
         return str(reason)
 

@@ -181,8 +181,10 @@ def _download(url, digest, target, progress):
         store.fetch(target.name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30))
     except requests.HTTPError as error:
         raise DataError(f"{url} answers {error.response.status_code}") from error
-    except requests.RequestException as error:
+    except requests.ConnectionError as error:
         raise DataError(f"no connection to {urlsplit(url).hostname}") from error
+    except requests.RequestException as error:
+        raise DataError(f"the connection to {urlsplit(url).hostname} broke off") from error
     except ValueError as error:
         raise DataError(f"{url} has the wrong checksum") from error
 

@@ -8,6 +8,7 @@ import base64
 import csv
 import os
 import platform
+from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -31,12 +32,14 @@ class FigureView:
     name, place, title, states, caption : str
         From experiments.yaml.
     ours : bool
-    image : str or None
-        PNG as a data URI; None if the figure is not built.
+    image : mapping or None
+        `address` (a data URI), `width` and `height` in pixels; None if the figure is not built.
     files : list of (str, str)
         Kind and address, relative to the page.
     verdicts : list of (str, int)
         Verdicts of the claims about the figure.
+    first : str or None
+        Id of the first of these claims.
     """
 
     name: str
@@ -45,9 +48,10 @@ class FigureView:
     states: str
     caption: str
     ours: bool
-    image: str | None
+    image: dict | None
     files: list
     verdicts: list
+    first: str | None
 
 
 def build(scale, root=ROOT):
@@ -126,10 +130,10 @@ def _records(table):
 
 
 def _figure_view(name, given, folder, table):
-    image, png = None, folder / f"{name}.png"
-    if png.exists():
-        image = "data:image/png;base64," + base64.b64encode(png.read_bytes()).decode()
     about = table[table["figure"] == name]
+    found = Counter()
+    for kind in claims.VERDICTS:
+        found.update(dict(_verdicts(about[about["kind"] == kind], kind)))
     files = [folder / f"{name}.{kind}" for kind in ("pdf", "csv")]
     return FigureView(
         name=name,
@@ -138,10 +142,21 @@ def _figure_view(name, given, folder, table):
         states=given["states"],
         caption=given["caption"],
         ours=given.get("ours", False),
-        image=image,
+        image=_image(folder / f"{name}.png"),
         files=[(f.suffix[1:].upper(), f"{folder.name}/{f.name}") for f in files if f.exists()],
-        verdicts=[(v, n) for kind in claims.VERDICTS for v, n in _verdicts(about, kind) if n],
+        verdicts=[(v, n) for v, n in found.items() if n],
+        first=about["id"].iloc[0] if len(about) else None,
     )
+
+
+def _image(png):
+    """Return a PNG as a data URI with its size, which stands in its header; None if missing."""
+    if not png.exists():
+        return None
+    data = png.read_bytes()
+    width, height = (int.from_bytes(data[i : i + 4], "big") for i in (16, 20))
+    address = "data:image/png;base64," + base64.b64encode(data).decode()
+    return {"address": address, "width": width, "height": height}
 
 
 def _run_summaries(config, folder):

@@ -59,7 +59,8 @@ def run_seed(study, experiment, *, method, variant, seed, code):
             raise
         except Exception as error:
             row |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-        row["blas_threads"] = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
+        row["blas_threads"] = max((pool["num_threads"] for pool in pools), default=1)
     row["wall_s"] = time.perf_counter() - start
     trace = pd.DataFrame(values, columns=["step", "n_evals", "metric", "value"])
     for name, value in key.items():

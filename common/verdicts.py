@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from common import stats
+from common import coverage, stats
 
 MIN_PAIRS = 5
 """Fewer pairs cannot reach 5% in a sign-flip test, so no verdict is given."""
@@ -194,6 +194,8 @@ def slope(claim, read):
     slopes = []
     for seed, run in read(*where, "all").groupby("seed"):
         run = run[run["step"] >= start]
+        if len(run) < 3:
+            raise UnavailableError(f"{len(run)} recorded steps from {start} on, a slope needs 3")
         try:
             slopes.append(stats.loglog_slope(run["step"], run["value"]))
         except ValueError as error:
@@ -227,7 +229,7 @@ def certificate(claim, read):
     worst = trace.groupby("seed")["value"].max()
     permitted, limit = claim.get("delta", 0.0), claim.get("limit", 1.0)
     violations = int((worst > limit + CERTIFICATE_TOLERANCE).sum())
-    found = stats.coverage(violations, len(worst), permitted)
+    found = coverage.coverage(violations, len(worst), permitted)
     top = trace.loc[trace["value"].idxmax()]
     return Measured(
         comparison=f"rate of runs above {limit:g}, {claim['method']}",
@@ -240,7 +242,7 @@ def certificate(claim, read):
         excluded=False,
         note=(
             f"{violations} of {found.n} runs above {limit:g}, largest value {top['value']:.3g} at "
-            f"step {top['step']}; permitted rate {permitted:g}"
+            f"step {int(top['step'])}; permitted rate {permitted:g}"
         ),
         rate=found.rate,
         permitted=permitted,
@@ -258,7 +260,7 @@ def _means(name_a, a, name_b, b):
     return f"means {a.mean():.3g} ({name_a}) and {b.mean():.3g} ({name_b})"
 
 
-def weakest(found):
+def weakest(found, labels):
     """Combine comparisons that must all hold: an intersection-union test.
 
     The largest p-value of the parts is a p-value of their conjunction, without adjustment; the
@@ -267,6 +269,8 @@ def weakest(found):
     Parameters
     ----------
     found : sequence of Measured
+    labels : sequence of str
+        What tells the parts apart.
 
     Returns
     -------
@@ -276,7 +280,10 @@ def weakest(found):
     if len(found) == 1:
         return found[0]
     last = max(found, key=lambda part: (part.rate or 0.0, part.p_value, part.effect))
-    effects = (f"{p.comparison} {p.effect:.3g} [{p.low:.3g}, {p.high:.3g}]" for p in found)
+    effects = ", ".join(
+        f"{label} {p.effect:.3g} [{p.low:.3g}, {p.high:.3g}]"
+        for label, p in zip(labels, found, strict=True)
+    )
     return replace(
         last,
         n=min(part.n for part in found),
@@ -284,7 +291,7 @@ def weakest(found):
         p_against=min(1.0, len(found) * min(part.p_against for part in found)),
         excluded=any(part.excluded for part in found),
         sound=all(part.sound for part in found),
-        note=f"weakest of {len(found)}: {last.note}; all: " + ", ".join(effects),
+        note=f"all must hold: {effects}; weakest {labels[found.index(last)]}: {last.note}",
     )
 
 
@@ -337,6 +344,6 @@ def decide_certificate(found):
         return "held", None, found.note
     if found.p_against < ALPHA:
         return "violated", None, found.note
-    needed = stats.runs_to_certify(found.rate, found.permitted)
+    needed = coverage.runs_to_certify(found.rate, found.permitted)
     advice = f"{needed} runs at this rate" if needed else "a lower rate"
     return "inconclusive", needed, f"{found.note}; {advice} would put it below the permitted one"

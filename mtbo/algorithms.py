@@ -6,8 +6,8 @@ Optimization", arXiv:2008.08885v1 (2020). Both maximise.
 
 import numpy as np
 
-from mtbo.multitask import exact_posterior
 from mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from mtbo.posteriors import exact_posterior
 from mtbo.theory import mt_bkb_radius, mt_kb_radius, nystrom_q
 from mtbo.ucb import ScalarizedUCB
 

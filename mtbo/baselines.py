@@ -8,8 +8,9 @@ import numpy as np
 
 from mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_radius, mobo_radius
 from mtbo.gains import greedy_gain
-from mtbo.multitask import DiagonalKernel, exact_posterior
+from mtbo.multitask import DiagonalKernel
 from mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from mtbo.posteriors import exact_posterior
 from mtbo.scalarization import LinearScalarization
 from mtbo.theory import nystrom_q
 from mtbo.ucb import ScalarizedUCB

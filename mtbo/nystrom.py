@@ -1,11 +1,21 @@
-"""Nystrom posteriors on a sampled dictionary of queries ([MTBO] Sec. 3.2 and App. A)."""
+"""Nystrom posteriors on a sampled dictionary of queries ([MTBO] Sec. 3.2 and App. A).
 
-from dataclasses import dataclass
+The weights 1/sqrt(p) of the paper's embedding cancel in every product of embeddings (they only
+change the basis of the same span), and are left out.
+"""
 
 import numpy as np
 
 from common.domains import positive
-from mtbo.multitask import TaskKernel, with_tasks
+from mtbo.posteriors import (
+    Decoupled,
+    Queries,
+    TaskKernel,
+    diagonalise,
+    spectral_features,
+    weight_space,
+    with_tasks,
+)
 
 
 def inclusion_probabilities(norms, q, *, eta, scale="paper"):
@@ -37,62 +47,7 @@ def inclusion_probabilities(norms, q, *, eta, scale="paper"):
     return np.minimum(positive(q, "q") / divisor * np.asarray(norms), 1.0)
 
 
-def nystrom_features(gram, cross):
-    r"""Return the embedding :math:`\tilde\Phi(x) = (\tilde G^{1/2})^+ \tilde G(x)`.
-
-    Eigenvalues below ``max(eig) * size * machine epsilon`` are dropped, so repeated or clustered
-    dictionary points are harmless. The weights 1/sqrt(p) of the paper cancel in every product of
-    features (they only change the basis of the same span), and are left out.
-
-    Parameters
-    ----------
-    gram : ndarray of shape (s, s)
-        Kernel matrix of the dictionary.
-    cross : ndarray of shape (s, m)
-        Kernel between dictionary and points.
-
-    Returns
-    -------
-    ndarray of shape (r, m)
-        Features in an orthonormal basis of the span, r <= s.
-
-    Notes
-    -----
-    Source: [MTBO] Alg. 2, l. 16.
-    """
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > values[-1] * len(values) * np.finfo(float).eps
-    return (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
-
-
-@dataclass
-class _Queries:
-    """Past queries on a finite candidate set: repeats are counted, not stored."""
-
-    counts: np.ndarray  # (m,) visits
-    sums: np.ndarray  # (m, n) sums of the observations
-    arms: np.ndarray  # (t,) candidate of each round
-
-    @classmethod
-    def none(cls, m, n):
-        return cls(np.zeros(m), np.zeros((m, n)), np.empty(0, dtype=int))
-
-    def add(self, index, y):
-        self.counts[index] += 1
-        self.sums[index] += y
-        self.arms = np.append(self.arms, index)
-
-
-def _ridge(features, counts, alphas):
-    """Diagonalise V = sum_s phi phi' and return (rotated features, v_j / (v_j + alpha_c))."""
-    visited = counts > 0
-    seen = features[:, visited]
-    v, Q = np.linalg.eigh((seen * counts[visited]) @ seen.T)
-    v = np.maximum(v, 0)[:, None]
-    return Q.T @ features, v, 1 / (v + np.asarray(alphas))
-
-
-class DecoupledNystrom:
+class DecoupledNystrom(Decoupled):
     r"""Nystrom posterior in the eigenbasis of the tasks.
 
     .. math::
@@ -115,32 +70,14 @@ class DecoupledNystrom:
         Regulariser > 0, in squared units of y.
     candidates : ndarray of shape (m, d)
 
-    Attributes
-    ----------
-    mean : ndarray of shape (m, n)
-    norm : ndarray of shape (m,)
-    variances : ndarray of shape (m, c)
-        The terms under the maximum.
-
     Notes
     -----
     Source: [MTBO] App. A, Eqs. (7), (8).
     """
 
     def __init__(self, kernel, eta, candidates):
-        self.eta, self.n_tasks = positive(eta, "eta"), kernel.n_tasks
-        self._candidates = candidates
-        self._components = kernel.components()
-        self._scales = np.array([part.scale for part in self._components])
-        self._multiplicity = np.array([part.directions.shape[1] for part in self._components])
-        self.queries = _Queries.none(len(candidates), self.n_tasks)
-        self._prior = np.column_stack([c.kernel.diag(candidates) for c in self._components])
-        self._set(np.zeros((len(candidates), self.n_tasks)), self._prior)
-
-    def _set(self, mean, unscaled):
-        self.mean = mean
-        self.variances = np.maximum(unscaled, 0) * self._scales
-        self.norm = self.variances.max(1)
+        super().__init__(kernel, eta, candidates)
+        self.queries = Queries.none(len(candidates), self.n_tasks)
 
     def add(self, index, y):
         """Record the observation y (n,) at a candidate; `fit` makes it count."""
@@ -148,19 +85,15 @@ class DecoupledNystrom:
 
     def fit(self, dictionary):
         """Recompute mean and variances on a dictionary of candidate indices, without repeats."""
-        mean = np.zeros((len(self._candidates), self.n_tasks))
-        unscaled = self._prior.copy()
+        mean, unscaled = np.zeros_like(self.mean), self._prior.copy()
         for kernel, columns in self._by_kernel() if len(dictionary) else ():
             cross = kernel(self._candidates[dictionary], self._candidates)
-            features = nystrom_features(cross[:, dictionary], cross)
-            alphas = self.eta / self._scales[columns]
-            features, v, inverse = _ridge(features, self.queries.counts, alphas)
+            features = spectral_features(cross[:, dictionary], cross)  # l. 15-16
+            components = [self._components[column] for column in columns]
+            part, explained = weight_space(features, self.queries, components, self.eta)
+            mean += part
             # k - phi'phi + alpha phi'(v + alpha)^{-1} phi = k - phi'[v / (v + alpha)] phi
-            unscaled[:, columns] -= (features**2).T @ (v * inverse)
-            moments = features @ self.queries.sums
-            for column, weights in zip(columns, inverse.T, strict=True):
-                U = self._components[column].directions
-                mean += features.T @ (weights[:, None] * (moments @ U)) @ U.T
+            unscaled[:, columns] -= explained
         self._set(mean, unscaled)
 
     def _by_kernel(self):
@@ -168,10 +101,6 @@ class DecoupledNystrom:
         for column, part in enumerate(self._components):
             groups.setdefault(id(part.kernel), (part.kernel, []))[1].append(column)
         return groups.values()
-
-    def log_det_term(self, index):
-        """Return log det(I_n + Gamma~_t(x, x) / eta) at a candidate."""
-        return float(self._multiplicity @ np.log1p(self.variances[index] / self.eta))
 
 
 class BlockNystrom:
@@ -200,7 +129,7 @@ class BlockNystrom:
         self._kernel = TaskKernel(kernel)
         self._candidates = with_tasks(candidates, self.n_tasks)
         self._prior = kernel.diag(candidates)
-        self.queries = _Queries.none(len(candidates), self.n_tasks)
+        self.queries = Queries.none(len(candidates), self.n_tasks)
         self._set(np.zeros((len(candidates), self.n_tasks)), self._prior)
 
     def _set(self, mean, blocks):
@@ -219,13 +148,13 @@ class BlockNystrom:
             return
         rows = (np.asarray(dictionary)[:, None] * n + np.arange(n)).ravel()
         cross = self._kernel(self._candidates[rows], self._candidates)
-        features = nystrom_features(cross[:, rows], cross)
+        features = spectral_features(cross[:, rows], cross)  # l. 15-16
         counts = np.repeat(self.queries.counts, n)
-        features, v, inverse = _ridge(features, counts, [self.eta])
+        features, shrink, inverse = diagonalise(features, counts, [self.eta])
         mean = features.T @ (inverse[:, 0] * (features @ self.queries.sums.ravel()))
         phi = features.reshape(len(features), -1, n)
-        shrink = np.einsum("rmi,r,rmj->mij", phi, (v * inverse)[:, 0], phi)
-        self._set(mean.reshape(-1, n), self._prior - shrink)
+        explained = np.einsum("rmi,r,rmj->mij", phi, shrink[:, 0], phi)
+        self._set(mean.reshape(-1, n), self._prior - explained)
 
     def log_det_term(self, index):
         """Return log det(I_n + Gamma~_t(x, x) / eta) at a candidate."""

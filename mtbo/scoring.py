@@ -6,8 +6,8 @@ import numpy as np
 
 from common.records import record_steps
 from common.rng import rng_for
-from mtbo.multitask import exact_posterior
 from mtbo.nystrom import dictionary_accuracy
+from mtbo.posteriors import exact_posterior, spectral_features
 from mtbo.scalarization import draw_weights
 from mtbo.theory import (
     nystrom_rho,
@@ -164,10 +164,8 @@ class Certificates:
             "kappa": self.kappa,
         }
         self.norm_sum = self.log_det = 0.0
-        component = instance.kernel.components()[0]
-        values, vectors = np.linalg.eigh(component.kernel(points))
-        kept = values > values[-1] * len(values) * np.finfo(float).eps
-        self.features = (vectors[:, kept] * np.sqrt(values[kept])).T
+        gram = instance.kernel.components()[0].kernel(points)
+        self.features = spectral_features(gram, gram)
         self.counts = np.zeros(len(points))
         self.prior_error = None
 

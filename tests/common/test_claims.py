@@ -132,7 +132,8 @@ def test_all_of_a_list_must_hold():
     row = claims.evaluate(config, FakeResults({"main": values})).iloc[0]
     assert row["verdict"] == "not reproduced"
     assert row["comparison"] == "new / better"
-    assert "new / old" in row["why"]
+    assert row["why"].startswith("all must hold: old 0.")
+    assert "weakest better: means" in row["why"]
 
 
 @pytest.mark.parametrize(
@@ -223,6 +224,22 @@ def test_slope_against_its_limit(power, expected):
     )
     assert row["verdict"] == expected
     assert row["effect"] == pytest.approx(power, abs=0.15)
+
+
+def test_slope_without_steps_says_so():
+    results = FakeResults({"main": {("new", "default"): np.ones((4, len(STEPS)))}})
+    given = {"test": "slope", "experiment": "main", "method": "new", "below": 1}
+    row = verdict(results, 4, **given, from_step=9)
+    assert row["why"] == "1 recorded steps from 9 on, a slope needs 3"
+
+
+def test_mean_over_the_steps_can_be_compared():
+    values = planted(np.random.default_rng(16), 10, 0.3)
+    for table in values.values():
+        table[:, -1] = 0.0
+    results = FakeResults({"main": values})
+    assert verdict(results)["verdict"] == "inconclusive"
+    assert verdict(results, step="mean")["verdict"] == "reproduced"
 
 
 def certificate(violating, n, **changes):
@@ -322,6 +339,7 @@ def test_zero_regret_gives_a_verdict():
         ({"factr": 0.5}, "unknown key 'factr'; did you mean 'factor'"),
         ({"factor": "half"}, "expected a number from 0.01 to 100, got 'half'"),
         ({"relevant": True}, "expected a number"),
+        ({"step": "men"}, "expected a step from 1 on, or 'mean', got 'men'"),
         ({"test": "close"}, "'factor' is missing, test 'close' needs it"),
     ],
 )

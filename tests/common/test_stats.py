@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from common import stats
+from common import coverage, stats
 
 
 def pairs(rng, n, ratio, spread=0.4):
@@ -157,15 +157,15 @@ def test_slope_of_a_power_law():
 
 
 def test_clopper_pearson_known_interval():
-    found = stats.coverage(0, 10, 0.1)
+    found = coverage.coverage(0, 10, 0.1)
     assert found.high == pytest.approx(1 - 0.025 ** (1 / 10))
     assert found.low == 0.0
-    assert stats.coverage(3, 10, 0.0).p_above == 0.0
+    assert coverage.coverage(3, 10, 0.0).p_above == 0.0
 
 
 def test_runs_to_certify():
-    assert stats.runs_to_certify(0.0, 0.1) == 29
+    assert coverage.runs_to_certify(0.0, 0.1) == 29
     assert 0.9**29 < 0.05 < 0.9**28
-    assert stats.runs_to_certify(0.2, 0.1) is None
-    n = stats.runs_to_certify(0.05, 0.1)
-    assert stats.coverage(math.ceil(0.05 * n), n, 0.1).p_below < 0.05
+    assert coverage.runs_to_certify(0.2, 0.1) is None
+    n = coverage.runs_to_certify(0.05, 0.1)
+    assert coverage.coverage(math.ceil(0.05 * n), n, 0.1).p_below < 0.05

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from mtbo import gains
-from mtbo.multitask import ICM, BlockPosterior, SumKernel, exact_posterior, similarity_kernel
+from mtbo.multitask import ICM, SumKernel, similarity_kernel
 from mtbo.nystrom import BlockNystrom, dictionary_accuracy, inclusion_probabilities
+from mtbo.posteriors import BlockPosterior, exact_posterior
 from mtbo.theory import nystrom_q, nystrom_rho
 from tests.mtbo.oracles import gamma_sum, log_det_gain
 

@@ -5,14 +5,12 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from common.gp import GP
-from mtbo.multitask import (
-    ICM,
+from mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
+from mtbo.posteriors import (
     BlockPosterior,
     DecoupledPosterior,
-    DiagonalKernel,
-    SumKernel,
+    SpectralPosterior,
     exact_posterior,
-    similarity_kernel,
 )
 from tests.mtbo.oracles import gamma_sum, log_det_gain, mt_posterior
 
@@ -50,20 +48,33 @@ def test_block_form_is_the_papers(kernel, history):
     check_against_oracle(BlockPosterior(kernel, ETA, X), kernel, X, arms, Y)
 
 
+FORMS = [DecoupledPosterior, SpectralPosterior]
+
+
 @pytest.mark.paper("mtbo", "eq-3", "eq-4", "eq-5", "s3-icm", "s3-cost-icm", "eq-6")
-def test_fast_path_equals_the_block_form(kernel, history):
+@pytest.mark.parametrize("form", FORMS)
+def test_fast_paths_equal_the_block_form(kernel, history, form):
     X, arms, Y = history
     if kernel.components() is None:
         assert isinstance(exact_posterior(kernel, ETA, X), BlockPosterior)
         return
-    posterior = exact_posterior(kernel, ETA, X)
-    assert isinstance(posterior, DecoupledPosterior)
-    check_against_oracle(posterior, kernel, X, arms, Y)
+    shared = len({id(part.kernel) for part in kernel.components()}) == 1
+    if form is DecoupledPosterior or shared:
+        check_against_oracle(form(kernel, ETA, X), kernel, X, arms, Y)
+
+
+def test_the_form_follows_from_kernel_and_candidates():
+    small, large = np.arange(400.0)[:, None], np.arange(401.0)[:, None]
+    icm, own = ICM(RBF(0.3), np.eye(2)), DiagonalKernel([RBF(0.3), RBF(0.1)])
+    assert type(exact_posterior(icm, ETA, small)) is SpectralPosterior
+    assert type(exact_posterior(icm, ETA, large)) is DecoupledPosterior
+    assert type(exact_posterior(own, ETA, small)) is DecoupledPosterior
 
 
 def test_all_rounds_at_once_equal_one_by_one(kernel, history):
     X, arms, Y = history
-    for form in (BlockPosterior, exact_posterior):
+    decouples = kernel.components() is not None
+    for form in (BlockPosterior, exact_posterior, *([DecoupledPosterior] if decouples else [])):
         one, batch = form(kernel, ETA, X), form(kernel, ETA, X)
         batch.update(arms, Y)
         for arm, y in zip(arms, Y, strict=True):
@@ -76,10 +87,11 @@ def test_all_rounds_at_once_equal_one_by_one(kernel, history):
 def test_the_norm_is_attained_by_the_largest_eigenvalue(history):
     X, arms, Y = history
     A = np.random.default_rng(1).random((5, 5))
-    posterior = DecoupledPosterior(ICM(RBF(0.3), A.T @ A), ETA, X)
-    for arm in arms:
-        posterior.update(arm, np.ones(5))
-        assert (posterior.variances.argmax(1) == posterior.variances.shape[1] - 1).all()
+    for form in FORMS:
+        posterior = form(ICM(RBF(0.3), A.T @ A), ETA, X)
+        for arm in arms:
+            posterior.update(arm, np.ones(5))
+            assert (posterior.variances.argmax(1) == posterior.variances.shape[1] - 1).all()
 
 
 @pytest.mark.paper("mtbo", "remark-1", "s2-diagonal")

@@ -1,0 +1,239 @@
+"""The command line: what it refuses, what it writes, and what a kill leaves."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+
+from common import cli
+from common.experiments import papers
+from tests.conftest import environment
+
+COMMANDS = ("list", "run", "collect", "figure", "claims", "fidelity")
+RUN = ["run", "--experiment", "search", "--scale", "smoke"]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples_that_exist(paper, command, capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main(paper, [command, "--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    assert f"examples:\n  python -m {paper} {command}" in shown
+    assert "KEY=VALUE --" not in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rum"], "unknown command 'rum'; did you mean 'run'?"),
+        ([], "the following arguments are required: COMMAND; see python -m mtbo --help"),
+        (["run"], "the following arguments are required: --experiment"),
+        (["run", "--experiment", "fig1"], "unknown experiment 'fig1'; did you mean 'fig1f'?"),
+        (["run", "--experiment", "fig1b", "--sed", "3"], "'--sed'; did you mean '--seeds'?"),
+        (["run", "--experiment", "fig1b", "--seeds", "9-0"], "--seeds 9-0: '9-0' is no seed"),
+        (["run", "--experiment", "fig1b", "--seeds", "-1"], "--seeds -1: '-1' is no seed"),
+        (["run", "--experiment", "fig1b", "--method", "mt-kbb"], "did you mean 'mt-kb'?"),
+        (["run", "--experiment", "fig1b", "--variant", "defalt"], "did you mean 'default'?"),
+        (["run", "--experiment", "fig1b", "--set", "epsilom=1"], "did you mean 'epsilon'?"),
+        (["run", "--experiment", "fig1b", "--horizon", "ten"], "invalid int value: 'ten'"),
+        (["run", "--experiment", "fig1b", "--block", "seeds-1"], "unknown block 'seeds-1'"),
+        (["list", "--scale", "quik"], "unknown scale 'quik'; did you mean 'quick'?"),
+        (["figure", "figg1"], "unknown figure 'figg1'; did you mean 'fig1'?"),
+        (["collect", "--experiment", "fig1bb"], "did you mean 'fig1b'?"),
+    ],
+)
+def test_wrong_argument_is_one_line_and_exit_code_2(words, message, capsys):
+    assert cli.main("mtbo", words) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("python -m mtbo: ")
+    assert message in said.err
+    assert len(said.err.splitlines()) == 1
+
+
+def test_uncollected_results_are_one_line_with_the_fix(capsys):
+    assert cli.main("mtbo", ["collect", "--experiment", "fig1b"]) == 1
+    said = capsys.readouterr().err
+    assert "is missing; make it with: snakemake results/quick/mtbo/fig1b/blocks/" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_unforeseen_error_is_one_line_and_its_traceback_goes_to_a_file(
+    monkeypatch, capsys, tmp_path
+):
+    def broken(args):
+        """Break."""
+        raise ArithmeticError("two\nlines")
+
+    monkeypatch.setattr("common.commands.list_command", broken)
+    assert cli.main("mtbo", ["list"]) == 1
+    line = "python -m mtbo: ArithmeticError: two lines (traceback in results/logs/mtbo-error.log)\n"
+    assert capsys.readouterr().err == line
+    assert "Traceback" in (tmp_path / "results/logs/mtbo-error.log").read_text()
+    assert cli.main("mtbo", ["list", "--log", "own/run.log"]) == 1
+    assert "Traceback" in (tmp_path / "own/run.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(28, "no space left on the disk of x: free some"), "no space left on the disk"),
+        (OSError(28, "No space left on device", "/x/y"), "/x/y; free space or change the rights"),
+        (PermissionError(13, "Permission denied", "/x/y"), "Permission denied: /x/y"),
+        (KeyboardInterrupt(), "finished seeds are kept"),
+    ],
+)
+def test_expected_error_is_one_line(monkeypatch, capsys, error, message):
+    def broken(args):
+        """Break."""
+        raise error
+
+    monkeypatch.setattr("common.commands.list_command", broken)
+    assert cli.main("mtbo", ["list"]) in (1, 130)
+    said = capsys.readouterr().err
+    assert message in said
+    assert "traceback" not in said
+    assert len(said.splitlines()) == 1
+
+
+def test_list_shows_experiments_and_settings(capsys):
+    assert cli.main("mtbo", ["list"]) == 0
+    shown = capsys.readouterr().out
+    assert "fig1b" in shown
+    assert "figures: fig1" in shown
+    assert cli.main("mtbo", ["list", "fig1b", "--scale", "paper"]) == 0
+    assert "eta=0.1" in capsys.readouterr().out
+
+
+def tables(folder):
+    return tuple(pd.read_parquet(folder / f"{name}.parquet") for name in ("runs", "trace"))
+
+
+def test_run_writes_tables_and_a_summary(toy_tree):
+    words = ["--method", "greedy", "--variant", "many", "--set", "eta=0.5", "--horizon", "4"]
+    done = toy_tree.run("-m", "toy", *RUN, *words, "--seeds", "0-1,5", "--out", "mine")
+    runs, trace = tables(toy_tree.path / "mine")
+    assert sorted(runs["seed"]) == [0, 1, 5]
+    assert set(runs["method"]) == {"greedy"}
+    assert set(runs["variant"]) == {"many"}
+    assert json.loads(runs["params"][0])["method"] == {"eta": 0.5}
+    assert set(trace["step"]) == {1, 2, 3, 4}
+    assert "average_regret" in done.stdout
+    assert "tables: mine" in done.stdout
+    assert done.stderr.splitlines()[0] == "search: seed 0 done (1/3)"
+
+
+def test_run_pins_the_threads_and_leaves_them_pinned(toy_tree):
+    code = "import toy.__main__"
+    env = environment(OMP_NUM_THREADS="8", OPENBLAS_NUM_THREADS="8")
+    words = ["-c", f"import sys; sys.argv[1:] = {[*RUN, '--seeds', '0', '--out', 'mine']}; {code}"]
+    toy_tree.run(*words, env=env)
+    assert set(tables(toy_tree.path / "mine")[0]["blas_threads"]) == {1}
+
+
+def test_runs_of_other_settings_get_other_folders_and_the_workflow_is_left_alone(toy_tree):
+    toy_tree.run("-m", "toy", *RUN, "--seeds", "0")
+    toy_tree.run("-m", "toy", *RUN, "--seeds", "0", "--set", "eta=0.2")
+    folders = list((toy_tree.path / "results/smoke/toy/adhoc").iterdir())
+    assert len(folders) == 2
+    assert [path.name for path in (toy_tree.path / "results/smoke/toy").iterdir()] == ["adhoc"]
+
+
+def test_failed_run_is_a_row_and_is_tried_again(toy_tree):
+    words = ["-m", "toy", *RUN, "--set", "faulty=true", "--seeds", "0", "--out", "mine"]
+    done = toy_tree.run(*words)
+    runs, trace = tables(toy_tree.path / "mine")
+    assert set(runs["status"]) == {"failed"}
+    assert set(runs["error"]) == {"ArithmeticError: the toy broke"}
+    assert len(trace) == 0
+    assert "4 of 4 runs failed" in done.stdout
+    assert "kept" not in toy_tree.run(*words).stderr
+
+
+def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0-2", "--set", "pause=0.1"]
+    whole = toy_tree.run(*words, "--out", "whole")
+    assert "kept" not in whole.stderr
+    process = subprocess.Popen(
+        [sys.executable, *words, "--out", "cut"], cwd=toy_tree.path, stderr=subprocess.DEVNULL
+    )
+    while not list(toy_tree.path.glob("cut/parts/*.runs.parquet")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (toy_tree.path / "cut/runs.parquet").exists()
+    resumed = toy_tree.run(*words, "--out", "cut")
+    assert "seed 0 kept from an earlier run" in resumed.stderr
+    pairs = zip(tables(toy_tree.path / "whole"), tables(toy_tree.path / "cut"), strict=True)
+    for left, right in pairs:
+        volatile = [name for name in ("started", "wall_s") if name in left]
+        pd.testing.assert_frame_equal(
+            left.drop(columns=volatile), right.drop(columns=volatile), check_exact=True
+        )
+
+
+def test_damaged_part_is_run_again(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0,1", "--out", "mine"]
+    toy_tree.run(*words)
+    first = tables(toy_tree.path / "mine")[1]
+    next(toy_tree.path.glob("mine/parts/0-*.trace.parquet")).write_bytes(b"PAR1")
+    done = toy_tree.run(*words)
+    assert "seed 0 done" in done.stderr
+    assert "seed 1 kept" in done.stderr
+    pd.testing.assert_frame_equal(first, tables(toy_tree.path / "mine")[1])
+
+
+def test_code_edit_runs_kept_seeds_again(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0", "--out", "mine"]
+    toy_tree.run(*words)
+    toy_tree.edit("toy/algorithms.py", "% 2", "% 3")
+    assert "seed 0 done" in toy_tree.run(*words).stderr
+
+
+def test_unwritable_folder_is_refused_before_anything_runs(toy_tree):
+    (toy_tree.path / "mine").write_text("in the way")
+    done = toy_tree.run("-m", "toy", *RUN, "--out", "mine", check=False)
+    assert done.returncode == 1
+    assert "cannot write to mine/parts" in done.stderr
+    assert "choose --out" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_full_disk_is_one_line_and_keeps_finished_seeds(toy_tree):
+    toy_tree.edit(
+        "common/files.py",
+        "        yield temporary\n",
+        "        yield temporary\n"
+        "        if path.name.startswith('1-'):\n"
+        "            raise OSError(errno.ENOSPC, 'No space left on device')\n",
+    )
+    words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
+    done = toy_tree.run(*words, check=False)
+    assert done.returncode == 1
+    assert "no space left on the disk of mine/parts" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    parts = sorted(path.name[0] for path in (toy_tree.path / "mine/parts").iterdir())
+    assert parts == ["0", "0"]
+
+
+def test_damaged_data_stops_the_run_and_makes_no_row(toy_tree):
+    name = "data/bundled/intel_lab/mote_locs.txt"
+    toy_tree.edit("toy/study.py", "DATA = {}", f'DATA = {{"numbers": ["{name}"]}}')
+    toy_tree.edit(name, "21.5", "21.6")
+    done = toy_tree.run("-m", "toy", *RUN, "--out", "mine", check=False)
+    assert done.returncode == 1
+    assert f"restore it with: git checkout -- {name}" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (toy_tree.path / "mine/runs.parquet").exists()

@@ -1,0 +1,222 @@
+"""The report page: complete, self-contained and valid, on a small built paper."""
+
+import re
+import shutil
+import subprocess
+from html import escape as html_escape
+from html.parser import HTMLParser
+from urllib.parse import unquote
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from common import claims, plotting, report
+from common.records import KEYS, RUN_COLUMNS
+
+VOID = {"meta", "link", "img", "br", "hr", "input"}
+
+STUDY = """
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Params:
+    eta: float = 0.1
+
+
+@dataclass(frozen=True)
+class Problem:
+    size: int = 3
+
+
+PROBLEMS, METHODS, METRICS, DATA = {"p": Problem}, {"m": None}, ("average_regret",), {}
+"""
+
+EXPERIMENTS = {
+    "title": "Learning <fast> & well",
+    "citation": "A. Author 2026",
+    "experiments": {
+        "main": {
+            "title": "Main",
+            "place": "Fig. 1",
+            "problem": "p",
+            "methods": ["m"],
+            "metrics": ["average_regret"],
+            "horizon": 7,
+            "seeds": 2,
+        }
+    },
+    "figures": {
+        "fig1": {"experiments": ["main"], "place": "Fig. 1", "states": "m wins", "caption": "cap"},
+        "fig2": {"experiments": ["main"], "place": "Fig. 2", "states": "m < n", "caption": "two"},
+    },
+}
+
+FIDELITY = [
+    {
+        "id": "eta",
+        "where": "Sec. 5",
+        "what": "regulariser",
+        "code": "x:y",
+        "status": "assumed",
+        "field": "Params.eta",
+        "value": 0.1,
+        "why": "not <stated>",
+    },
+    {"id": "eq-1", "where": "Eq. (1)", "what": "mean", "code": "x:y", "status": "exact"},
+]
+
+
+def claim_row(**changes):
+    base = dict.fromkeys(claims.COLUMNS)
+    base |= {"paper": "reported", "id": "faster", "kind": "claim", "where": "Sec. 5"}
+    base |= {"says": "m is faster", "figure": "fig1", "experiments": "main", "n": 10}
+    base |= {"metric": "average_regret", "comparison": "m / n", "effect": 0.5, "low": 0.4}
+    base |= {"high": 0.6, "p_value": 0.0001, "p_adjusted": 0.0002, "verdict": "reproduced"}
+    return base | {"why": "means 1 and 2"} | changes
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """Return the root of a repository with one built paper."""
+    folder = tmp_path / "reported"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "study.py").write_text(STUDY)
+    (folder / "experiments.yaml").write_text(yaml.safe_dump({"paper": "reported"} | EXPERIMENTS))
+    (folder / "fidelity.yaml").write_text(yaml.safe_dump({"rows": FIDELITY}))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "sources.csv").write_text(
+        "name,url,sha256,bytes,licence,citation\nfile.csv,,abcdef0123456789abcdef,1,CC0,Someone\n"
+    )
+    built = tmp_path / "figures" / "quick" / "reported"
+    rows = [
+        claim_row(),
+        claim_row(id="missing", figure="fig2", verdict="inconclusive", n=None, effect=None,
+                  low=None, high=None, p_value=None, p_adjusted=None, why="no results of main"),
+        claim_row(id="bound", kind="certificate", verdict="violated", effect=0.2, p_adjusted=0.01),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=claims.COLUMNS).astype({"n": "Int64"})
+    claims.write(frame, built)
+    fig, axes = plotting.panels(["x"])
+    axes[0].plot([1, 2], [1, 2])
+    plotting.save(fig, pd.DataFrame({"x": [1]}), built, "fig1")
+    runs = pd.DataFrame([dict.fromkeys(RUN_COLUMNS, "x") | dict.fromkeys(KEYS, "k")] * 2)
+    runs = runs.assign(seed=[0, 1], status=["ok", "failed"], wall_s=[1.5, 2.0], blas_threads=1)
+    runs["started"] = ["2026-01-01T10:00:00+00:00", "2026-01-01T10:05:00+00:00"]
+    results = tmp_path / "results" / "quick" / "reported" / "main"
+    results.mkdir(parents=True)
+    runs.to_parquet(results / "runs.parquet")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+class Page(HTMLParser):
+    """Checks nesting and collects ids, links, images and text."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.ids, self.links, self.images, self.text = [], [], [], [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        assert len(attrs) == len(dict(attrs))
+        attrs = dict(attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+        if "id" in attrs:
+            self.ids.append(attrs["id"])
+        self.links += [attrs[k] for k in ("href", "src") if k in attrs]
+        if tag == "img":
+            self.images.append(attrs)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+def read(root):
+    html = report.build("quick", root).read_text(encoding="utf-8")
+    page = Page(html)
+    return html, page, re.sub(r"\s+", " ", " ".join(page.text))
+
+
+def test_page_is_well_formed_and_every_link_leads_somewhere(repository):
+    html, page, _ = read(repository)
+    assert html.startswith("<!DOCTYPE html>")
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        if link.startswith("#"):
+            assert unquote(link[1:]) in page.ids
+        elif not link.startswith("data:"):
+            assert (repository / "figures" / "quick" / link).is_file()
+    assert all(image["alt"] and int(image["width"]) > 100 for image in page.images)
+
+
+def test_page_needs_no_network(repository):
+    html, page, _ = read(repository)
+    assert not re.search(r"https?://|@import|<script|url\(", html)
+    assert page.images[0]["src"].startswith("data:image/png;base64,")
+
+
+def test_page_shows_verdicts_counts_reasons_and_provenance(repository):
+    _, _, text = read(repository)
+    for expected in (
+        "Learning <fast> & well", "1 reproduced , 0 not reproduced , 1 inconclusive",
+        "0 held , 1 violated , 0 inconclusive", "1 exact, 1 assumed, 0 deviates, 0 omitted",
+        "m wins", "0.4 to 0.6", "< 0.001", "no results of main", "Not built at this scale.",
+        "not <stated>", "Params.eta", "file.csv", "2026-01-01T10:00 to 2026-01-01T10:05",
+        "numpy", "m < n",
+    ):  # fmt: skip
+        assert expected in text, expected
+    assert "nan" not in text.lower().split()
+    assert "None" not in text
+
+
+def test_page_is_the_same_twice_and_joins_the_claims(repository):
+    first = report.build("quick", repository).read_bytes()
+    assert report.build("quick", repository).read_bytes() == first
+    assert len(claims.load(repository / "figures" / "quick" / "claims.csv")) == 3
+
+
+def test_nothing_built_is_one_clear_line(repository, capsys):
+    assert report.main(["--scale", "smoke", "--root", str(repository)]) == 1
+    assert capsys.readouterr().out.startswith("error: no claims.csv of any paper under")
+    assert report.main(["--scale", "quick", "--root", str(repository)]) == 0
+    assert capsys.readouterr().out.strip().endswith("index.html")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (np.nan, "–"), (np.inf, "∞"), (-0.5, "−0.5"), (0.012345, "0.0123")],
+)
+def test_numbers_are_short(value, text):
+    assert report.number(value) == text
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.parametrize("width", [390, 1440])
+def test_page_does_not_scroll_sideways_in_a_browser(repository, width, tmp_path):
+    html, _, _ = read(repository)
+    frame = f"<iframe srcdoc='{html_escape(html)}' width={width} height=900></iframe>"
+    script = (
+        "<script>onload = () => { document.title = document.querySelector('iframe')"
+        ".contentDocument.documentElement.scrollWidth }</script>"
+    )
+    probe = tmp_path / "probe.html"
+    probe.write_text(f"<meta charset=utf-8><title></title>{frame}{script}", encoding="utf-8")
+    options = (
+        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --window-size=1600,1000 --dump-dom"
+    )
+    command = ["chromium", *options.split(), f"--user-data-dir={tmp_path / 'profile'}"]
+    dom = subprocess.run(
+        [*command, probe.as_uri()], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
+    assert int(re.search(r"<title>(\d+)</title>", dom)[1]) <= width
