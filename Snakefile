@@ -38,9 +38,7 @@ rule run:
         "results/{scale}/{paper}/{experiment}/blocks/{block}.runs.parquet",
         "results/{scale}/{paper}/{experiment}/blocks/{block}.trace.parquet"
     log: "results/{scale}/{paper}/{experiment}/blocks/{block}.log"
-    params:
-        code=flow.run_code,
-        key=lambda wildcards: flow.experiment(wildcards).key()
+    params: code=flow.run_code, settings=flow.run_settings
     resources:
         mem_mb=lambda wildcards: flow.experiment(wildcards).mem_mb,
         runtime=lambda wildcards: flow.experiment(wildcards).runtime_min
@@ -54,6 +52,7 @@ rule collect:
         "results/{scale}/{paper}/{experiment}/runs.parquet",
         "results/{scale}/{paper}/{experiment}/trace.parquet"
     log: "results/{scale}/{paper}/{experiment}/collect.log"
+    params: origins=flow.origins
     resources: mem_mb=2000, runtime=10
     shell:
         "python -m {wildcards.paper} collect --experiment {wildcards.experiment}"
@@ -63,7 +62,7 @@ rule figure:
     input: flow.tables
     output: multiext("figures/{scale}/{paper}/{figure}", ".pdf", ".png", ".csv")
     log: "results/{scale}/{paper}/logs/{figure}.log"
-    params: code=flow.figure_code, texts=flow.texts
+    params: code=flow.figure_code, texts=flow.texts, origins=flow.origins
     resources: mem_mb=2000, runtime=10
     shell:
         "python -m {wildcards.paper} figure {wildcards.figure}"
@@ -73,7 +72,7 @@ rule claims:
     input: flow.tables
     output: "figures/{scale}/{paper}/claims.csv"
     log: "results/{scale}/{paper}/logs/claims.log"
-    params: code=flow.claims_code, texts=flow.texts
+    params: code=flow.claims_code, texts=flow.texts, origins=flow.origins
     resources: mem_mb=2000, runtime=10
     shell: "python -m {wildcards.paper} claims --scale {wildcards.scale} --log {log}"
 
@@ -81,6 +80,6 @@ rule report:
     input: flow.report_inputs
     output: "figures/{scale}/index.html", "figures/{scale}/claims.csv"
     log: "results/{scale}/logs/report.log"
-    params: code=flow.report_code, texts=flow.texts
+    params: code=flow.report_code, texts=flow.texts, origins=flow.origins
     resources: mem_mb=2000, runtime=10
     shell: "python -m common.report --scale {wildcards.scale} 2>&1 | tee {log}"

@@ -57,29 +57,35 @@ def main(paper, argv=None):
     """
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
     os.environ.setdefault("MPLBACKEND", "Agg")
-    prog = f"python -m {paper}"
-    args, log = None, None
+    args = None
     try:
         args = _parsed(paper, sys.argv[1:] if argv is None else argv)
-        with contextlib.ExitStack() as stack:
-            if args.log:
-                Path(args.log).parent.mkdir(parents=True, exist_ok=True)
-                log = stack.enter_context(open(args.log, "w", encoding="utf-8"))
-                stack.enter_context(contextlib.redirect_stdout(log))
-            return args.command(args) or 0
+        return _executed(args) or 0
     except KeyboardInterrupt:
-        _complain(prog, "interrupted; finished seeds are kept, run the same again to continue")
-        return 130
+        code, line = 130, "interrupted; finished seeds are kept, run the same again to continue"
     except UsageError as error:
-        _complain(prog, str(error))
-        return 2
+        code, line = 2, str(error)
     except Exception as error:
-        _complain(prog, _explained(error, args and args.log, paper))
-        return 1
+        code, line = 1, _explained(error, args and args.log, paper)
+    _complain(f"python -m {paper}: {line}", args and args.log)
+    return code
 
 
-def _complain(prog, line):
-    print(f"{prog}: {line}", file=sys.stderr)
+def _executed(args):
+    """Run the command; with --log, what it prints goes there."""
+    if not args.log:
+        return args.command(args)
+    Path(args.log).parent.mkdir(parents=True, exist_ok=True)
+    with open(args.log, "w", encoding="utf-8") as log, contextlib.redirect_stdout(log):
+        return args.command(args)
+
+
+def _complain(line, log):
+    """Print the line where the user looks, and to the log: a cluster's node has no terminal."""
+    print(line, file=sys.stderr)
+    if log:
+        with contextlib.suppress(OSError), open(log, "a", encoding="utf-8") as file:
+            print(line, file=file)
 
 
 def _explained(error, log, paper):

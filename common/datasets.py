@@ -55,9 +55,7 @@ def load_bundled(name):
         The file is missing or damaged; the message says how to restore it.
     """
     place = f"data/bundled/{name}"
-    expected = bundled_sums().get(name)
-    if expected is None:
-        raise DataError(f"{place} is not listed in data/bundled/SHA256SUMS; add it there")
+    expected = _bundled_sum(name)
     fix = f"restore it with: git checkout -- {place}"
     if not (BUNDLED / name).is_file():
         raise DataError(f"{place} is missing; {fix}")
@@ -85,14 +83,20 @@ def verify_file(place):
     """
     if place.startswith("data/bundled/"):
         return load_bundled(place.removeprefix("data/bundled/"))
-    name = place.removeprefix("data/raw/")
-    row = _row(name)
+    name, expected = place.removeprefix("data/raw/"), expected_sha256(place)
     fix = f"fetch it with: python -m common.datasets fetch {name}"
     if not (RAW / name).is_file():
         raise DataError(f"{place} is missing; {fix}")
-    if sha256(RAW / name) != row["sha256"]:
+    if sha256(RAW / name) != expected:
         raise DataError(f"{place} is damaged (its sha256 differs from data/sources.csv); {fix}")
     return RAW / name
+
+
+def expected_sha256(place):
+    """Return the sha256 that a data file of the repository must have, named as in `verify_file`."""
+    if place.startswith("data/bundled/"):
+        return _bundled_sum(place.removeprefix("data/bundled/"))
+    return _row(place.removeprefix("data/raw/"))["sha256"]
 
 
 def sha256(path):
@@ -152,6 +156,13 @@ def _row(name):
     if name not in rows:
         raise DataError(f"{unknown_name('data file', name, rows)}")
     return rows[name]
+
+
+def _bundled_sum(name):
+    sums = bundled_sums()
+    if name not in sums:
+        raise DataError(f"data/bundled/{name} is not listed in data/bundled/SHA256SUMS; add it")
+    return sums[name]
 
 
 def _copy(source, digest, target):

@@ -1,13 +1,14 @@
 """What a job does: runs seeds and keeps each as a part, joins parts to blocks, blocks to tables."""
 
 import errno
+import functools
 import hashlib
 import json
 import tempfile
 from pathlib import Path
 
 from common import datasets
-from common.experiments import ROOT, load_study
+from common.experiments import load_study
 from common.files import write_parquet
 from common.fingerprint import fingerprint
 from common.records import RUN_COLUMNS, TRACE_COLUMNS, check_laws
@@ -15,6 +16,7 @@ from common.records import RUN_COLUMNS, TRACE_COLUMNS, check_laws
 TABLES = ("runs", "trace")
 
 
+@functools.cache
 def code_of(paper):
     """Return the fingerprint of the code that a paper's runs depend on."""
     return fingerprint([f"{paper}.study", "common.runner"])
@@ -25,13 +27,16 @@ def data_of(paper, problem):
     return list(getattr(load_study(paper), "DATA", {}).get(problem, ()))
 
 
-def part_stamp(experiment, code):
+def settings_of(experiment):
+    """Return what decides a seed's numbers besides the code: settings and data, as sorted JSON."""
+    names = data_of(experiment.paper, experiment.problem)
+    data = {name: datasets.expected_sha256(name) for name in names}
+    return json.dumps([experiment.key(), data], sort_keys=True)
+
+
+def stamp_of(experiment):
     """Hash all that decides a seed's numbers: code, settings and data. 12 hexadecimal digits."""
-    data = {
-        name: hashlib.sha256((ROOT / name).read_bytes()).hexdigest()
-        for name in data_of(experiment.paper, experiment.problem)
-    }
-    text = json.dumps([code, experiment.key(), data], sort_keys=True)
+    text = json.dumps([code_of(experiment.paper), settings_of(experiment)])
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -61,8 +66,7 @@ def run_seeds(experiment, seeds, parts, say=print, tick=lambda: None):
     _check_writable(Path(parts))
     for name in data_of(experiment.paper, experiment.problem):
         datasets.verify_file(name)
-    code = code_of(experiment.paper)
-    stamp = part_stamp(experiment, code)
+    code, stamp = code_of(experiment.paper), stamp_of(experiment)
     n_runs = len(experiment.expected_keys(seeds=[0]))
     pairs = []
     for count, seed in enumerate(seeds, start=1):

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from common import claims, jobs
+from common.datasets import DataError
 from common.experiments import ROOT, SCALES, load_paper, papers
 from common.fingerprint import fingerprint
 from common.settings import check_name
@@ -45,8 +46,9 @@ def check(scale):
         check_name("scale", scale, SCALES, "--config scale")
         for paper in papers():
             for experiment in load(paper, scale).experiments.values():
+                jobs.settings_of(experiment)
                 _check_bundled(jobs.data_of(paper, experiment.problem))
-    except ValueError as error:
+    except (ValueError, DataError) as error:
         raise WorkflowError(str(error)) from None
 
 
@@ -99,13 +101,40 @@ def blocks(wildcards):
     return [f"{folder}/{name}.{table}.parquet" for name in names for table in jobs.TABLES]
 
 
-def tables(wildcards):
-    """Return the collected tables that a figure shows, or all of the paper for its claims."""
+def shown(wildcards):
+    """Return the experiments that a figure shows, or all of a paper for its claims."""
     config = load(wildcards.paper, wildcards.scale)
     figure = getattr(wildcards, "figure", None)
     names = config.figures[figure]["experiments"] if figure else config.experiments
+    return [config.experiments[name] for name in names]
+
+
+def tables(wildcards):
+    """Return the collected tables of the experiments that a figure or the claims show."""
     folder = f"results/{wildcards.scale}/{wildcards.paper}"
+    names = [experiment.name for experiment in shown(wildcards)]
     return [f"{folder}/{name}/{table}.parquet" for name in names for table in jobs.TABLES]
+
+
+def run_settings(wildcards):
+    """Return the settings and data that a run depends on."""
+    return jobs.settings_of(experiment(wildcards))
+
+
+def origins(wildcards):
+    """Return what the results behind a figure, a table or the report were made from.
+
+    Every rule after `run` has this among its parameters: if a run fails after an edit, nothing
+    that was made before the edit passes for up to date.
+    """
+    if hasattr(wildcards, "experiment"):
+        experiments = [experiment(wildcards)]
+    elif hasattr(wildcards, "paper"):
+        experiments = shown(wildcards)
+    else:
+        configs = [load(paper, wildcards.scale) for paper in papers()]
+        experiments = [e for config in configs for e in config.experiments.values()]
+    return sorted(f"{e.paper} {e.name} {e.seeds} {jobs.stamp_of(e)}" for e in experiments)
 
 
 def run_code(wildcards):

@@ -114,6 +114,18 @@ def test_more_seeds_run_the_new_ones_only(copied):
     assert "seeds-004-005" in blocks[0]
 
 
+def test_failed_rerun_does_not_leave_old_results_as_up_to_date(copied):
+    copied.edit(
+        "toy/algorithms.py", "return int(", "raise OSError(5, 'broken')\n        return int("
+    )
+    done = copied.snakemake("--cores", "2", "--", "toy", check=False)
+    assert done.returncode == 1
+    assert "python -m toy: broken" in done.stderr
+    outputs = " ".join(copied.outputs("toy"))
+    for part in ("/blocks/", "search/runs.parquet", "fig1.png", "claims.csv"):
+        assert part in outputs
+
+
 def test_one_core_gives_the_same_bits_as_two(built, tmp_path):
     tree = plant(tmp_path / "tree", ["toy"])
     tree.snakemake("--cores", "1", "--", *TABLES)

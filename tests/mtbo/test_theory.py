@@ -49,6 +49,12 @@ def test_oversampling_at_the_papers_horizon(epsilon, q):
     assert lemma == pytest.approx(ratio * theory.nystrom_q(200, epsilon=epsilon, delta=0.1))
 
 
+def test_oversampling_needs_a_round():
+    assert theory.nystrom_q(1, epsilon=0.5, delta=0.1) > 0
+    with pytest.raises(ValueError, match="horizon must be at least 1, got 0"):
+        theory.nystrom_q(0, epsilon=0.5, delta=0.1)
+
+
 def test_order_wise_oversampling_by_hand():
     assert theory.nystrom_q(200, epsilon=0.1, delta=0.1, rule="order-wise") == pytest.approx(
         529.83, abs=0.01
@@ -70,6 +76,7 @@ def test_theorem_3_bound_by_hand_and_its_factor():
     value = theory.theorem3_bound(100, 3.0, 4.0, delta=0.05, epsilon=0.36, **constants)
     radius = 4.5 + 0.6 * np.sqrt(7.37775890822787 + 2.125**2 * 3)
     assert value == pytest.approx(2 * radius * np.sqrt(2.125) * 60, rel=1e-12)
+    assert theory.regret_factor(0.36) == pytest.approx(6.1954, abs=1e-4)  # 2 * 2.125^1.5
     rng = np.random.default_rng(0)
     for gain, epsilon in zip(rng.uniform(0, 50, 50), rng.uniform(0.01, 0.95, 50), strict=True):
         upper = theory.regret_factor(epsilon) * theory.theorem2_bound(
