@@ -99,7 +99,10 @@ METRICS = {
         r"$\varepsilon_t$", "min", "accuracy of the drawn dictionary in the sense of Lemma 7"
     ),
     "round_seconds": Metric(
-        "time per round", "min", "wall time of one ask and tell, in seconds", timing=True
+        "time per round",
+        "min",
+        "wall time of one ask and tell in seconds, median since the last recorded round",
+        timing=True,
     ),
     "refit_seconds": Metric(
         "time per round",

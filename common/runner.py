@@ -82,20 +82,21 @@ def _loop(study, experiment, method, variant, seed):
     noise = rng_for(*names, "noise")
     scorer = study.scorer(instance, method, params, horizon, experiment.metrics)
     kept = set(record_steps(horizon, experiment.record_steps))
-    values = []
+    values, seconds = [], []
     for step in range(1, horizon + 1):
         start = time.perf_counter()
         query = optimizer.ask()
-        seconds = time.perf_counter() - start
+        asking = time.perf_counter() - start
         scorer.asked(step, optimizer, query)
         y = instance.observe(query, noise)
         start = time.perf_counter()
         optimizer.tell(query, y)
-        seconds += time.perf_counter() - start
+        seconds.append(asking + time.perf_counter() - start)
         scores = scorer.told(step, optimizer, query, y)
-        if "round_seconds" in experiment.metrics:
-            scores["round_seconds"] = seconds
         if step in kept:
+            if "round_seconds" in experiment.metrics:
+                scores["round_seconds"] = np.median(seconds)
+            seconds.clear()
             values += [(step, step, name, float(value)) for name, value in scores.items()]
     facts = {
         name: getattr(instance, name) for name in ("direction", "n_init", "noise_std", "optimum")

@@ -85,14 +85,15 @@ class Scorer:
         return self.certificates.score(name, step, optimizer, self.cumulative)
 
     def _refit_seconds(self, optimizer):
-        """Time the posterior of all rounds computed anew, as the paper costs MT-KB."""
+        """Time the posterior of all rounds computed anew, as the paper costs MT-KB: best of 3."""
         arms, Y = optimizer.history()
-        start = time.perf_counter()
-        posterior = exact_posterior(
-            self.instance.kernel, self.params.eta, self.instance.domain.points
-        )
-        posterior.update(arms, Y)
-        return time.perf_counter() - start
+        kernel, points = self.instance.kernel, self.instance.domain.points
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            exact_posterior(kernel, self.params.eta, points).update(arms, Y)
+            times.append(time.perf_counter() - start)
+        return min(times)
 
 
 def _applies(name, method):
