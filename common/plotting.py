@@ -209,7 +209,7 @@ def _by_step(part):
     )
 
 
-def interval_points(ax, table, reference=1.0):
+def interval_points(ax, table, look_of, reference=1.0):
     """Draw ratios with their intervals on a logarithmic axis, one row each from top to bottom.
 
     Parameters
@@ -217,19 +217,24 @@ def interval_points(ax, table, reference=1.0):
     ax : Axes
     table : DataFrame
         Columns label, effect, low, high; unbounded intervals are cut.
+    look_of : Style
+        Colour, marker and legend entry; a further call adds a series to the same rows.
     reference : float, optional
         Marked by a line.
     """
     rows = range(len(table))
     starts = table["low"].clip(lower=table["effect"].min() / 8)
     ends = table["high"].clip(upper=table["effect"].max() * 8)
-    ax.hlines(rows, starts, ends, color="#0072B2", linewidth=1.6)
-    ax.plot(table["effect"], rows, "o", color="#0072B2", markeredgecolor="white")
+    limits = ax.get_xlim() if ax.get_xscale() == "log" else (1.0, 1.0)
+    ax.hlines(rows, starts, ends, color=look_of.colour, linewidth=1.6)
+    looks = {"color": look_of.colour, "marker": look_of.marker, "markeredgecolor": "white"}
+    ax.plot(table["effect"], rows, linestyle="none", label=f"against {look_of.label}", **looks)
     ax.axvline(reference, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
     ax.set_xscale("log")
     powers = [2.0**k for k in range(-10, 11)]
-    ax.set_xlim(min(0.9, starts.min()) / 1.08, max(1.1, ends.max()) * 1.08)
-    low, high = ax.get_xlim()
+    low = min(limits[0], min(0.9, starts.min()) / 1.08)
+    high = max(limits[1], max(1.1, ends.max()) * 1.08)
+    ax.set_xlim(low, high)
     ax.set_xticks([p for p in powers if low <= p <= high])
     ax.xaxis.set_major_formatter("{x:g}")
     ax.minorticks_off()

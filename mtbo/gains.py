@@ -6,7 +6,10 @@ from common.gp import GP
 
 
 def log_det_gain(gram, alpha):
-    """Return log det(I + K / alpha) of a Gram matrix K. Source: [MTBO] Sec. 4, Lemma 4."""
+    """Return log det(I + K / alpha) of a Gram matrix K.
+
+    Source: [MTBO] Sec. 4, Theorem 2, Lemma 4.
+    """
     return float(np.linalg.slogdet(np.eye(len(gram)) + gram / alpha)[1])
 
 

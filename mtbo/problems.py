@@ -61,7 +61,7 @@ class Instance:
 
     @property
     def printed_norm_bound(self):
-        """B = max_x ||f(x)||_2 / kappa, as printed. [MTBO] Sec. 5, RKHS function."""
+        """The bound b = max_x ||f(x)||_2 / kappa, as printed. [MTBO] Sec. 5, RKHS function."""
         return float(np.linalg.norm(self.values, axis=1).max() / self.kappa)
 
     def observe(self, query, rng):
@@ -78,7 +78,7 @@ class RKHSProblem:
 
     with x_i uniform on the domain, c_i uniform on [-1, 1]^n. The setting is Sec. 2's: f maps X to
     R^n, is maximised and seen with Gaussian noise. Source: [MTBO] Sec. 5, "RKHS function";
-    Fig. 1 (a)-(c), Fig. 2 (a).
+    Fig. 1 (a)-(c), Fig. 2 (a), Fig. 3 (a).
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def branin(x1, x2):
 class BraninProblem:
     """Shifted Branin-Hoo functions, negated because f is maximised.
 
-    Task i is the function translated by i % of the range along both axes; all tasks are
+    Task i is the function translated by i % of the range "along either axis"; all tasks are
     standardised by one common mean and standard deviation over the domain. Source: [MTBO] Sec. 5,
     "Shifted Branin-Hoo", Fig. 1 (e).
 
@@ -196,12 +196,18 @@ class BraninProblem:
     n_tasks : int
     n_points : int
         Grid points along each axis, from 0 to 1.
+    shift : float
+        Translation of task i as a share of the range, divided by i.
+    axes : {"both", "first"}
+        Axes that are translated.
     omega, length_scale, noise_std
         As in `RKHSProblem`; noise in units of the standardised function.
     """
 
     n_tasks: int = 10
     n_points: int = 30
+    shift: float = 0.01
+    axes: Literal["both", "first"] = "both"
     omega: float = 0.5
     length_scale: float = 0.2
     noise_std: float = 0.1
@@ -210,9 +216,9 @@ class BraninProblem:
         """Return the one instance: nothing about it is random."""
         axis = np.linspace(0, 1, self.n_points)
         X = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
-        shift = 15 * 0.01 * np.arange(1, self.n_tasks + 1)
+        shift = 15 * self.shift * np.arange(1, self.n_tasks + 1)
         x1, x2 = -5 + 15 * X[:, :1], 15 * X[:, 1:]
-        values = -branin(x1 - shift, x2 - shift)
+        values = -branin(x1 - shift, x2 - (shift if self.axes == "both" else 0))
         values = (values - values.mean()) / values.std()
         kernel = similarity_kernel(squared_exponential(self.length_scale), self.n_tasks, self.omega)
         return Instance(FiniteSet(X), values, kernel, self.noise_std)
@@ -277,8 +283,8 @@ class SensorProblem:
     jitter : float
         Added to the diagonal of K, relative to its unit variance.
     standardised : bool
-        Centre and scale each task by its across-mote mean and standard deviation (of the kernel's
-        part); otherwise raw units, where light dominates.
+        Scale each centred task by its across-mote standard deviation (of the kernel's part);
+        otherwise raw units, where light dominates.
     length_scale : float or None
         In metres; None fits it.
     """
@@ -293,11 +299,13 @@ class SensorProblem:
         locations, readings = load_sensors()
         parts = [self._split(rows, rng) for rows in readings]
         rest_mean = np.array([rest.mean(0) for _, rest in parts])
-        centre, scale = np.zeros(3), np.ones(3)
-        if self.standardised:
-            centre, scale = rest_mean.mean(0), rest_mean.std(0)
+        centre, spread = rest_mean.mean(0), rest_mean.std(0)
+        scale = spread if self.standardised else np.ones(3)
         R = (rest_mean - centre) / scale
-        k = squared_exponential(self.length_scale or fit_length_scale(locations, R, self.jitter))
+        k = squared_exponential(
+            self.length_scale
+            or fit_length_scale(locations, (rest_mean - centre) / spread, self.jitter)
+        )
         gram = k(locations) + self.jitter * np.eye(len(R))
         B = R.T @ np.linalg.solve(gram, R) / len(R)
         within = np.mean([rest.var(0, ddof=1) for _, rest in parts], axis=0) / scale**2

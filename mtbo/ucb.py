@@ -11,7 +11,7 @@ class ScalarizedUCB:
     """Upper confidence bound search under random scalarisations; subclasses give the bound.
 
     The rounds of Algorithm 1, l. 2 and 9 (Algorithm 2, l. 2 and 18) are the caller's loop over
-    `ask` and `tell`.
+    `ask` and `tell`. What they look for is the Pareto set of [MTBO] Sec. 2.
 
     Parameters
     ----------

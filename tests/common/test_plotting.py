@@ -76,7 +76,7 @@ def test_legend_lists_each_line_once():
 def test_intervals_without_end_are_cut():
     _, axes = plotting.panels(["x"])
     table = pd.DataFrame({"label": ["a", "b"], "effect": [0.5, 2.0], "low": [0.0, 1.5]})
-    plotting.interval_points(axes[0], table.assign(high=[np.inf, 3.0]))
+    plotting.interval_points(axes[0], table.assign(high=[np.inf, 3.0]), plotting.style("mt-kb"))
     assert np.isfinite(axes[0].get_xlim()).all()
     assert axes[0].get_xlim()[0] > 0
 

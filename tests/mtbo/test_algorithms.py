@@ -275,6 +275,7 @@ def test_bad_settings_are_refused_at_construction(changes, match):
         )
 
 
+@pytest.mark.paper("mtbo", "s2-pareto")
 def test_recommendations(make):
     a = make()
     assert a.recommend().shape == (0, 1)

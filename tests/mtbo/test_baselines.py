@@ -97,7 +97,7 @@ def test_it_bkb_with_a_full_dictionary_is_exact_with_bkbs_radius(scales):
     assert len(optimizer.dictionary) == 6 * len(set(scales))
 
 
-@pytest.mark.paper("mtbo", "app-e-it-bkb")
+@pytest.mark.paper("mtbo", "app-e-it-bkb", "app-e-it-bkb-dictionary")
 def test_it_bkb_inclusion_has_the_regulariser_in_it():
     """With q Gamma~ / eta < 1, the share of kept points is that probability, not eta times it."""
     kept = []
@@ -111,7 +111,7 @@ def test_it_bkb_inclusion_has_the_regulariser_in_it():
     assert 0.3 < np.mean(kept) < 0.7
 
 
-@pytest.mark.paper("mtbo", "app-e-mobo")
+@pytest.mark.paper("mtbo", "app-e-mobo", "app-e-mobo-model")
 def test_mobo_acquisitions():
     for rule, multiplier in (
         ("hypermapper", np.sqrt(0.125 * np.log(15))),

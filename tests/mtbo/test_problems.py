@@ -113,6 +113,11 @@ def test_branin_minimum_and_shifts():
     slope = np.polyfit(unshifted[:25], shifted, 1)
     np.testing.assert_allclose(np.polyval(slope, unshifted[:25]), shifted, atol=1e-9)
     assert slope[0] > 0  # negated: maximised
+    first = BraninProblem(n_points=31, n_tasks=20, axes="first").draw(rng()).values
+    first = first.reshape(31, 31, 20)[6:, :25, 19]
+    unshifted = -branin(-5 + 15 * np.arange(25)[:, None] / 30, 15 * np.arange(25)[None] / 30)
+    slope = np.polyfit(unshifted.ravel(), first.ravel(), 1)
+    np.testing.assert_allclose(np.polyval(slope, unshifted), first, atol=1e-9)
     assert instance.values.mean() == pytest.approx(0, abs=1e-12)
     assert instance.values.std() == pytest.approx(1)
 

@@ -1,0 +1,282 @@
+"""Figures of [MTBO] that are ours: certificates, budget, sensitivity, longer runs, cost."""
+
+import numpy as np
+import pandas as pd
+
+from common import plotting, stats
+from common.plotting import look, panels
+from mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
+
+
+def sensors_long(results):
+    """Draw the sensor experiment over a longer run than Fig. 1(f)."""
+    fig, axes = panels(["sensors, average regret", "sensors, Bayes regret"])
+    with look():
+        tables = [
+            regret_panel(axes[0], results, "sensors-long", "average_regret", REGRET),
+            regret_panel(axes[1], results, "sensors-long", "bayes_regret", "Bayes regret $R_B(t)$"),
+        ]
+    for table, metric in zip(tables, ("average_regret", "bayes_regret"), strict=True):
+        table["panel"] = metric
+    plotting.legend(fig, axes, BAND)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+RATIOS = {
+    ("certificates", "theorem1_ratio"): "Theorem 1, Eq. (23): error / width",
+    ("certificates", "instant_regret_ratio"): "one round: regret / bound",
+    ("certificates", "theorem2_ratio"): "Theorem 2: regret / bound",
+    ("certificates", "theorem3_regret_ratio"): "Theorem 3: regret / bound",
+    ("certificates-long", "theorem3_size_ratio"): "Theorem 3: dictionary / bound",
+    ("certificates-long", "realised_epsilon"): r"Lemma 7: accuracy / $\varepsilon$",
+}
+CERTIFIED = {
+    ("mt-kb", "icm-2"): "MT-KB, ICM, 2 tasks",
+    ("mt-kb", "similarity-4"): r"MT-KB, $\Gamma_\omega$, 4 tasks",
+    ("mt-bkb", "icm-2"): "MT-BKB, ICM, 2 tasks",
+    ("mt-bkb", "similarity-4"): r"MT-BKB, $\Gamma_\omega$, 4 tasks",
+    ("mt-bkb", "default"): "MT-BKB, long runs",
+}
+
+
+def certificates(results):
+    """Draw the theorems' ratios along the runs: the largest over the seeds at each round."""
+    fig, axes = panels(list(RATIOS.values()))
+    tables = []
+    with look():
+        for ax, (experiment, metric) in zip(axes, RATIOS, strict=True):
+            trace = results.trace(experiment, metric)
+            if metric == "realised_epsilon":
+                config = results.config(experiment)
+                trace = trace.assign(value=trace["value"] / config.params("default")["epsilon"])
+            tables += [
+                _worst(ax, trace, metric, place, line) for place, line in enumerate(CERTIFIED)
+            ]
+            ax.axhline(1, color="0.2", linewidth=1.2)
+            ax.set(xlabel="round $t$", ylabel="ratio", yscale="log", ylim=(1e-3, 3))
+            if experiment == "certificates-long":
+                ax.set(xscale="log", xlabel="round $t$ (log scale)")
+    note = "Largest over all seeds at each round; the line at 1 is the bound."
+    plotting.legend(fig, axes, note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def _worst(ax, trace, metric, place, line):
+    method, variant = line
+    part = trace[(trace["method"] == method) & (trace["variant"] == variant)]
+    worst = part.groupby("step", as_index=False)["value"].max()
+    if len(worst):
+        look_of, filled = plotting.style(method), not variant.startswith("similarity")
+        ax.plot(
+            worst["step"],
+            worst["value"].where(worst["value"] > 0),
+            color=look_of.colour,
+            linewidth=1.1,
+            linestyle=look_of.linestyle if filled else (0, (1, 1.2)),
+            marker="*" if variant == "default" else look_of.marker,
+            markevery=(1 + place * max(1, len(worst) // 24), max(1, len(worst) // 6)),
+            markerfacecolor=look_of.colour if filled else "white",
+            label=CERTIFIED[line],
+        )
+    columns = {"panel": metric, "method": method, "variant": variant}
+    return worst.rename(columns={"value": "largest"}).assign(n=part["seed"].nunique(), **columns)
+
+
+def similarity(results):
+    """Draw MT-KB's regret against similarity, with f as drawn and with f of equal scale."""
+    fig, axes = panels(["f as drawn (Fig. 1a)", r"f divided by $\max|f|$"])
+    tables = []
+    with look():
+        for ax, experiment in zip(axes, ("fig1a", "similarity"), strict=True):
+            tables.append(similarity_panel(ax, results, experiment))
+    plotting.legend(fig, axes, BAND)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+BUDGET_METRICS = ("average_regret", "dictionary_size", "realised_epsilon")
+
+
+def budget(results):
+    """Draw regret, dictionary size and accuracy at the end of the run against q."""
+    table = _budget_table(results)
+    fig, axes = panels(
+        ["average regret $R_C(T)/T$", "dictionary size $m_T$", "accuracy, void above 1"]
+    )
+    with look():
+        for ax, metric in zip(axes, BUDGET_METRICS, strict=True):
+            part = table[(table["metric"] == metric) & (table["mean"] > 0)]
+            _range_line(ax, part, "MT-BKB", ("#56B4E9", (0, (5, 1.5)), "s"))
+        bound = table[table["metric"] == "bound"].sort_values("q")
+        axes[1].plot(bound["q"], bound["mean"], color="0.25", linewidth=1.2, label="bound")
+        horizon = results.config("budget").horizon
+        axes[1].axhline(horizon, color="0.6", linestyle=(0, (2, 2)), label="all queries kept")
+        axes[2].axhline(1, color="0.2", linewidth=1.2)
+        labels = ("regret", "points", r"realised $\varepsilon_T$")
+        for ax, label in zip(axes, labels, strict=True):
+            ax.set(xscale="log", xlabel="oversampling $q$", ylabel=label)
+            ax.yaxis.set_minor_formatter("")
+    note = "Point: mean over seeds at the last round. Bar: smallest to largest seed."
+    plotting.legend(fig, axes, note)
+    return fig, table
+
+
+def _range_line(ax, part, label, looks):
+    """Draw means with bars from the smallest to the largest seed; sizes on a log axis."""
+    part, (colour, linestyle, marker) = part.sort_values("q"), looks
+    bars = (part["mean"] - part["low"], part["high"] - part["mean"])
+    ax.errorbar(
+        part["q"], part["mean"], bars, capsize=2.5, color=colour, linestyle=linestyle,
+        marker=marker, label=label,
+    )  # fmt: skip
+    if part["metric"].iloc[0] != "average_regret":
+        ax.set_yscale("log")
+
+
+def _budget_table(results):
+    """Collect the last round of every variant; Theorem 3's bound is the size over its ratio."""
+    from mtbo.study import Params
+
+    config = results.config("budget")
+    rows = []
+    for variant in config.variants:
+        q = Params(**config.params(variant)).oversampling(config.horizon)
+        last = {
+            metric: _last(results.trace("budget", metric), variant)
+            for metric in (*BUDGET_METRICS, "theorem3_size_ratio")
+        }
+        ratio = last.pop("theorem3_size_ratio")
+        last["bound"] = last["dictionary_size"][ratio > 0] / ratio[ratio > 0]
+        rows += [
+            (variant, q, metric, len(v), v.mean(), v.min(), v.max()) for metric, v in last.items()
+        ]
+    names = ["variant", "q", "metric", "n", "mean", "low", "high"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def _last(trace, variant, method=None):
+    part = trace[(trace["variant"] == variant) & (trace["step"] == trace["step"].max())]
+    if method is not None:
+        part = part[part["method"] == method]
+    return part.set_index("seed")["value"].sort_index()
+
+
+CHOICES = {
+    "default": "defaults",
+    "z-zero": "reference point $z=0$",
+    "z-minus-one": "reference point $z=-1$",
+    "raw-units": "raw units",
+    "normalised": r"$f$ divided by $\max|f|$",
+    "normalised-z-zero": r"$f$ divided by $\max|f|$, $z=0$",
+    "it-marginal": r"independent kernels $B_{ii}k$",
+    "it-own-b": r"independent $b=\max|f_i|$",
+    "it-self-normalised": r"IT-KB radius with $\sigma/\sqrt{\eta}$",
+    "it-greedy-gain": "IT-KB with the greedy gain",
+    "it-regulariser": "IT-KB with regulariser $1+2/T$",
+    "true-norm": "$b=$ true norm",
+    "lipschitz-one": r"$L_\lambda = 1$",
+    "mt-radius-printed": "MT-KB radius as printed (Thm. 1)",
+    "omega-02": r"$\omega=0.2$",
+    "omega-04": r"$\omega=0.4$",
+    "omega-08": r"$\omega=0.8$",
+    "first-axis": "shifts along the first axis alone",
+    "mobo-dragonfly": r"MOBO radius $\sqrt{0.2\,d\,\log(2dt+1)}$",
+}
+CHOICE_EXPERIMENTS = ("sensitivity", "sine-choices", "branin-choices", "sensors-choices")
+CHOICE_PANELS = {
+    "n2": "RKHS, 2 tasks",
+    "n20": "RKHS, 20 tasks",
+    "sine": "perturbed sines",
+    "branin": "shifted Branin",
+    "sensors": "sensors",
+}
+
+
+def sensitivity(results):
+    """Draw the ratio of MT-KB's final regret to its rivals' under each choice left open."""
+    table = _sensitivity_table(results)
+    present = [name for name in CHOICE_PANELS if name in set(table["panel"])]
+    heights = [table.loc[table["panel"] == name, "variant"].nunique() for name in present]
+    with look():
+        size = (6.6, 0.24 * sum(heights) + 0.62 * len(heights) + 0.5)
+        fig, axes = plotting.stacked([CHOICE_PANELS[name] for name in present], heights, size)
+        for ax, name in zip(axes, present, strict=True):
+            part = table[table["panel"] == name]
+            for rival in ("it-kb", "mobo"):
+                rows = part[part["rival"] == rival]
+                if len(rows):
+                    plotting.interval_points(ax, rows, look_of=plotting.style(rival))
+        limits = np.transpose([ax.get_xlim() for ax in axes])
+        axes[-1].set_xlim(limits[0].min(), limits[1].max())
+        axes[-1].set_xlabel("regret of MT-KB / regret of the rival (below 1: MT-KB is ahead)")
+    plotting.legend(fig, axes, "Point: ratio of the means over seeds. Bar: 95 % interval.")
+    return fig, table
+
+
+def _sensitivity_table(results):
+    rows = []
+    for name in CHOICE_EXPERIMENTS:
+        trace = results.trace(name, "average_regret")
+        config = results.config(name)
+        for variant in config.variants:
+            ours = _last(trace, variant, "mt-kb")
+            for rival in [m for m in config.methods(variant) if m != "mt-kb"]:
+                other = _last(trace, variant, rival)
+                both = ours.index.intersection(other.index)
+                found = stats.compare(ours[both], other[both])
+                group, _, choice = variant.partition("-")
+                numbers = (found.n, ours.mean(), other.mean(), found.effect, found.low, found.high)
+                rows.append((group, variant, rival, CHOICES.get(choice, choice), *numbers))
+    columns = ["panel", "variant", "rival", "label", "n", "mt_kb", "other", "effect"]
+    return pd.DataFrame(rows, columns=[*columns, "low", "high"])
+
+
+COSTS = (
+    ("refit_seconds", "mt-kb", "MT-KB, factorised anew", ("#D55E00", "-", "^")),
+    ("round_seconds", "mt-kb", "MT-KB, factor extended", ("#0072B2", (0, (5, 1.5)), "o")),
+    ("round_seconds", "mt-bkb", "MT-BKB", ("#56B4E9", (0, (1.2, 1.2)), "s")),
+)
+
+
+def cost(results):
+    """Draw the time of a round against the round, with the slopes of the later part."""
+    fig, axes = panels(["time of a round", "dictionary of MT-BKB"], height=3.0)
+    start = min(200, results.config("cost").horizon // 2)
+    tables = []
+    with look():
+        for metric, method, label, looks in COSTS:
+            trace = results.trace("cost", metric)
+            trace = trace[trace["method"] == method].dropna()
+            tables.append(_loglog(axes[0], trace, f"{label}, slope", looks, start))
+        sizes = results.trace("cost", "dictionary_size")
+        tables.append(_loglog(axes[1], sizes, "$m_t$, slope", COSTS[2][3], start))
+        steps = np.array([1, sizes["step"].max()])
+        axes[1].loglog(steps, steps, color="0.6", linestyle=(0, (2, 2)), label="all queries")
+        for ax, unit in zip(axes, ("seconds", "points"), strict=True):
+            ax.set(xlabel="round $t$", ylabel=unit)
+            ax.set_ylim(top=10 * ax.get_ylim()[1])  # room for the legend
+            ax.legend(frameon=False, fontsize=7.5, loc="upper left")
+    note = f"Line: median over seeds. Slope: log-log fit from round {start} on, mean over seeds."
+    plotting.legend(fig, (), note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def _loglog(ax, trace, label, looks, start):
+    """Draw the median over seeds on logarithmic axes, its late slope in the label."""
+    colour, linestyle, marker = looks
+    middle = trace.groupby("step", as_index=False)["value"].median()
+    late = trace[(trace["step"] >= start) & (trace["value"] > 0)]
+    slopes = [
+        stats.loglog_slope(run["step"], run["value"])
+        for _, run in late.groupby("seed")
+        if len(run) >= 3
+    ]
+    slope = float(np.mean(slopes)) if slopes else np.nan
+    text = f"{label} {slope:.2f}" if slopes else label.removesuffix(", slope")
+    ax.loglog(
+        middle["step"], middle["value"], color=colour, linestyle=linestyle, marker=marker,
+        markevery=3, label=text,
+    )  # fmt: skip
+    first = {k: trace[k].iloc[0] for k in ("metric", "method")}
+    return middle.rename(columns={"value": "median"}).assign(
+        **first, n=trace["seed"].nunique(), slope=slope, slope_from=start
+    )
