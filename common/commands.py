@@ -24,8 +24,11 @@ def _checking():
 
 def list_command(args):
     """List the experiments of the paper, or everything about one of them."""
+    from common import claims
+
     with _checking():
         config = load_paper(args.paper, args.scale)
+        claims.validate(config.claims, config)
         if args.experiment is not None:
             check_name("experiment", args.experiment, config.experiments)
     if args.experiment is not None:
@@ -82,6 +85,8 @@ def run_command(args):
         tables = jobs.run_seeds(experiment, seeds, folder / "parts", say, tick)
     jobs.write_block(tables, folder, args.block)
     _summarise(tables, jobs.final_values(tables[1]), folder)
+    # for the workflow a failed run is a result, for a user it is a failure
+    return int(not args.block and (tables[0]["status"] == "failed").any())
 
 
 def _experiment(args):
@@ -99,6 +104,10 @@ def _seeds(text, experiment):
         match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
         if match is None or int(match[2] or match[1]) < int(match[1]):
             raise ValueError(f"--seeds {text}: {part!r} is no seed >= 0 or range such as 0-9")
+        if int(match[2] or match[1]) >= 2**31 or int(match[2] or match[1]) - int(match[1]) >= 10**6:
+            raise ValueError(
+                f"--seeds {text}: seeds must be below {2**31}, and a million at most at a time"
+            )
         seeds += range(int(match[1]), int(match[2] or match[1]) + 1)
     return list(dict.fromkeys(seeds))
 

@@ -33,8 +33,14 @@ def sources():
 
 def bundled_sums():
     """Return the sha256 of every bundled file, by its name below data/bundled."""
-    lines = (BUNDLED / "SHA256SUMS").read_text(encoding="ascii").splitlines()
-    return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    try:
+        lines = (BUNDLED / "SHA256SUMS").read_text(encoding="ascii").splitlines()
+        return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"data/bundled/SHA256SUMS is missing or damaged ({error}); restore it with: "
+            "git checkout -- data/bundled/SHA256SUMS"
+        ) from None
 
 
 def load_bundled(name):

@@ -1,6 +1,13 @@
 """Search domains with validation at the boundary: a wrong query never reaches a model."""
 
+import numbers
+
 import numpy as np
+
+from common.settings import check_name
+
+LARGEST = 1e100
+"""Numbers beyond this size are refused: their squares would overflow far from the cause."""
 
 
 def as_finite_array(value, name, *, ndim=None):
@@ -24,7 +31,8 @@ def as_finite_array(value, name, *, ndim=None):
     TypeError
         `value` is complex, text, None or not an array of numbers.
     ValueError
-        `value` is empty, holds NaN or infinities, or has the wrong number of dimensions.
+        `value` is empty, holds NaN, infinities or numbers beyond `LARGEST`, or has the wrong
+        number of dimensions.
     """
     try:
         array = np.asarray(value)
@@ -41,6 +49,10 @@ def as_finite_array(value, name, *, ndim=None):
     if not np.isfinite(array).all():
         bad = array[~np.isfinite(array)][0]
         raise ValueError(f"{name} must be finite, got {bad}; drop or replace such values first")
+    if np.abs(array).max() > LARGEST:
+        raise ValueError(
+            f"{name} must be at most {LARGEST:g} in size, got {np.abs(array).max():g}; rescale it"
+        )
     if ndim is not None and array.ndim != ndim:
         raise ValueError(
             f"{name} must have {ndim} dimension(s), got an array of shape {array.shape}"
@@ -57,6 +69,21 @@ def positive(value, name, *, upper=np.inf, closed=False):
     return number
 
 
+def count(value, name):
+    """Return `value` as an int of at least 1; else raise TypeError or ValueError."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer >= 1, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be an integer >= 1, got {value}")
+    return int(value)
+
+
+def one_of(value, name, valid):
+    """Return `value` if it is one of the `valid` words; else raise ValueError with the nearest."""
+    check_name(name, value, valid)
+    return value
+
+
 class FiniteSet:
     """A finite set of points in R^d, the domain on which all acquisitions are exhaustive.
 
@@ -65,8 +92,8 @@ class FiniteSet:
     points : array_like of shape (m, d) or (m,)
         Distinct points; a vector is read as m points on the line.
     tolerance : float, optional
-        Largest distance (Euclidean, in the units of the points) at which a query still counts
-        as one of them. Default: 1e-9 times the largest coordinate range.
+        Largest distance at which a query still counts as one of them, along each axis and
+        relative to that axis' range (1 where the range is 0); in (0, 0.5).
 
     Raises
     ------
@@ -74,7 +101,7 @@ class FiniteSet:
         The points are empty, repeated, not finite or not real.
     """
 
-    def __init__(self, points, tolerance=None):
+    def __init__(self, points, tolerance=1e-9):
         points = as_finite_array(points, "points")
         points = points[:, None] if points.ndim == 1 else points
         if points.ndim != 2:
@@ -85,8 +112,9 @@ class FiniteSet:
             )
         self.points = points
         self.points.setflags(write=False)
-        spread = float(np.ptp(points, axis=0).max())
-        self.tolerance = 1e-9 * (spread or 1.0) if tolerance is None else float(tolerance)
+        spread = np.ptp(points, axis=0)
+        self._scale = np.where(spread > 0, spread, 1.0)
+        self.tolerance = positive(tolerance, "tolerance", upper=0.5)
 
     def __len__(self):
         return len(self.points)
@@ -111,11 +139,11 @@ class FiniteSet:
         x = np.atleast_1d(as_finite_array(x, "query"))
         if x.shape != (self.dim,):
             raise ValueError(f"query must have shape ({self.dim},), got {x.shape}")
-        distance = np.linalg.norm(self.points - x, axis=1)
+        distance = (np.abs(self.points - x) / self._scale).max(1)
         nearest = int(distance.argmin())
         if distance[nearest] > self.tolerance:
             raise ValueError(
                 f"query {x.tolist()} is not one of the {len(self)} points of the domain; the "
-                f"nearest is {self.points[nearest].tolist()}, {distance[nearest]:.3g} away"
+                f"nearest is {self.points[nearest].tolist()}"
             )
         return nearest

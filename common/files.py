@@ -67,3 +67,26 @@ def write_parquet(frame, path):
     """Write a table so that `path` holds either the old or the whole new one."""
     with atomic_path(path) as temporary:
         frame.to_parquet(temporary, index=False)
+
+
+def read_parquet(path):
+    """Read a table, or say in one line that the file is damaged and how to get it back.
+
+    Raises
+    ------
+    SurroundingsError
+        The file is no whole table.
+    FileNotFoundError
+        There is no such file.
+    """
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:  # Arrow's own errors are ValueErrors
+        raise SurroundingsError(
+            f"{path} is damaged ({' '.join(str(error).split())[:80]}); remove it and run the same "
+            "again: it is rebuilt from the seeds that are kept"
+        ) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from common import datasets
 from common.experiments import load_study
-from common.files import write_parquet
+from common.files import read_parquet, write_parquet
 from common.fingerprint import fingerprint
 from common.records import RUN_COLUMNS, TRACE_COLUMNS, check_laws
 
@@ -115,14 +115,12 @@ def collect(experiment, folder):
     FileNotFoundError
         A block has not been run.
     """
-    import pandas as pd
-
     stems = [folder / "blocks" / name for name, _ in experiment.blocks()]
     paths = [[Path(f"{stem}.{table}.parquet") for table in TABLES] for stem in stems]
     for path in (path for pair in paths for path in pair if not path.exists()):
         advice = f"{path} is missing; make it with: snakemake {path}"
         raise FileNotFoundError(errno.ENOENT, advice)
-    pairs = [tuple(pd.read_parquet(path) for path in pair) for pair in paths]
+    pairs = [tuple(read_parquet(path) for path in pair) for pair in paths]
     tables = _joined(pairs)
     check_laws(*tables, experiment.expected_keys())
     _write_tables(folder, "", tables)
@@ -204,6 +202,7 @@ def _read_part(parts, seed, stamp):
 
     paths = [Path(parts) / f"{seed}-{stamp}.{table}.parquet" for table in TABLES]
     try:
-        return tuple(pd.read_parquet(path) for path in paths)
+        pair = tuple(pd.read_parquet(path) for path in paths)
     except (OSError, ValueError):  # absent, or damaged from outside: run the seed again
         return None
+    return pair if all(set(table["seed"]) <= {seed} for table in pair) else None

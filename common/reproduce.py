@@ -33,8 +33,10 @@ class UsageError(Exception):
 def main(argv=None):
     """Run the workflow; return the exit code of Snakemake, 2 if it could not start."""
     args = list(sys.argv[1:] if argv is None else argv)
-    scale = args.pop(0) if args and args[0] in SCALES else "quick"
+    scale = next((word for word in args if word in SCALES), "quick")
+    args = [word for word in args if word != scale]
     try:
+        _check_cores(args)
         _check_target(args)
         _check_disk()
         settle_lock()
@@ -47,6 +49,16 @@ def main(argv=None):
     if not LOOKS.intersection(args):
         print(_ending(code, scale), file=sys.stderr if code else sys.stdout)
     return code
+
+
+def _check_cores(args):
+    """Refuse a number of cores with which Snakemake would wait for ever or stop half-way."""
+    for option, value in zip(args, [*args[1:], ""], strict=True):
+        option, _, given = option.partition("=")
+        value = given or value
+        counts = option in ("--cores", "-c", "--jobs", "-j") and value not in ("all", "unlimited")
+        if counts and not (value.isdigit() and int(value) >= 1):
+            raise UsageError(f"{option} must be an integer >= 1 or all, got {value!r}")
 
 
 def _check_target(args):

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from common.files import read_parquet
+
 
 @dataclass(frozen=True)
 class Results:
@@ -47,8 +49,6 @@ class Results:
 
     def _read(self, experiment, table):
         if (experiment, table) not in self._tables:
-            import pandas as pd
-
             path = Path(
                 self.root, "results", self.scale, self.paper, experiment, f"{table}.parquet"
             )
@@ -58,5 +58,5 @@ class Results:
                     f"no collected results of {self.paper} {experiment} at scale {self.scale}; "
                     f"make them with: snakemake --config scale={self.scale} -- {path}",
                 )
-            self._tables[experiment, table] = pd.read_parquet(path)
+            self._tables[experiment, table] = read_parquet(path)
         return self._tables[experiment, table]

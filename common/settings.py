@@ -107,7 +107,8 @@ def parse_setting(text, records):
     try:
         value = yaml.safe_load(raw)
     except yaml.YAMLError as error:
-        raise ValueError(f"--set {name}: {raw!r} is not a valid value: {error}") from error
+        reason = " ".join(str(error).split())
+        raise ValueError(f"--set {name}: {raw!r} is not a valid value: {reason}") from error
     return name, _converted(value, hints[name], raw, f"--set {name}")
 
 

@@ -6,6 +6,7 @@ Optimization", arXiv:2008.08885v1 (2020). Both maximise.
 
 import numpy as np
 
+from common.domains import count, one_of, positive
 from mtbo.nystrom import inclusion_probabilities, nystrom_posterior
 from mtbo.posteriors import exact_posterior
 from mtbo.theory import mt_bkb_radius, mt_kb_radius, nystrom_q
@@ -64,7 +65,9 @@ class MTKB(ScalarizedUCB):
         self, domain, kernel, scalarization, *, b, noise_std,
         eta=0.1, delta=0.1, lipschitz="exact", radius=None, rng=0,
     ):  # fmt: skip
-        super().__init__(domain, kernel.n_tasks, scalarization, lipschitz, rng)
+        super().__init__(domain, kernel, scalarization, lipschitz, rng)
+        if radius is not None and not callable(radius):
+            raise TypeError(f"radius must be callable as radius(log_det), got {radius!r}")
         self._radius = radius or (
             lambda log_det: mt_kb_radius(log_det, b=b, noise_std=noise_std, eta=eta, delta=delta)
         )
@@ -79,10 +82,11 @@ class MTKB(ScalarizedUCB):
         return self.scalarization(mean, weights) + L * self.radius * np.sqrt(norm)  # l. 4
 
     def _update(self, index, y):
-        term = self.posterior.log_det_term(index)  # of Gamma_{t-1}, before x_t is added
+        # of Gamma_{t-1}, before x_t is added
+        log_det = self.log_det + self.posterior.log_det_term(index)
+        radius = float(self._radius(log_det))
         self.posterior.update(index, y)  # l. 7-8
-        self.log_det += term
-        self.radius = float(self._radius(self.log_det))
+        self.log_det, self.radius = log_det, radius
 
 
 class MTBKB(ScalarizedUCB):
@@ -118,12 +122,14 @@ class MTBKB(ScalarizedUCB):
         self, domain, kernel, scalarization, *, b, noise_std, horizon,
         eta=0.1, delta=0.1, epsilon=0.1, q=None, inclusion_scale="paper", lipschitz="exact", rng=0,
     ):  # fmt: skip
-        super().__init__(domain, kernel.n_tasks, scalarization, lipschitz, rng)
+        super().__init__(domain, kernel, scalarization, lipschitz, rng)
         self._constants = {
             "b": b, "noise_std": noise_std, "eta": eta, "delta": delta, "epsilon": epsilon,
         }  # fmt: skip
-        self.q = nystrom_q(horizon, epsilon=epsilon, delta=delta) if q is None else q
-        self._scale, self._eta = inclusion_scale, eta
+        theory_q = nystrom_q(count(horizon, "horizon"), epsilon=epsilon, delta=delta)
+        self.q = theory_q if q is None else positive(q, "q")
+        self._scale = one_of(inclusion_scale, "inclusion_scale", ("paper", "eta"))
+        self._eta = eta
         self.posterior = nystrom_posterior(kernel, eta, self.domain.points)  # l. 1
         self.dictionary = np.empty(0, dtype=int)
         self.probabilities = np.empty(0)

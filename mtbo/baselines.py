@@ -6,6 +6,7 @@ is the UCB of Paria et al. (2019). All share domain, weights and observations wi
 
 import numpy as np
 
+from common.domains import count, one_of, positive
 from mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_radius, mobo_radius
 from mtbo.gains import greedy_gain
 from mtbo.multitask import DiagonalKernel
@@ -14,6 +15,12 @@ from mtbo.posteriors import exact_posterior
 from mtbo.scalarization import LinearScalarization
 from mtbo.theory import nystrom_q
 from mtbo.ucb import ScalarizedUCB
+
+
+def _diagonal(kernel):
+    if not isinstance(kernel, DiagonalKernel):
+        raise TypeError(f"independent tasks need a DiagonalKernel, got {kernel!r:.80}")
+    return kernel
 
 
 class ITKB(ScalarizedUCB):
@@ -50,15 +57,18 @@ class ITKB(ScalarizedUCB):
         self, domain, kernel, scalarization, *, b, noise_std, eta=0.1, delta=0.1,
         radius="printed", gain="realised", horizon=None, lipschitz="exact", rng=0,
     ):  # fmt: skip
-        super().__init__(domain, kernel.n_tasks, scalarization, lipschitz, rng)
+        super().__init__(domain, _diagonal(kernel), scalarization, lipschitz, rng)
+        one_of(radius, "radius", ("printed", "self-normalised"))
+        one_of(gain, "gain", ("realised", "greedy"))
         self._constants = {"b": b, "noise_std": noise_std, "delta": delta}
-        self._constants["eta"] = {"printed": None, "self-normalised": eta}[radius]
+        self._constants["eta"] = eta if radius == "self-normalised" else None
         self._eta = eta
         self.posterior = exact_posterior(kernel, eta, self.domain.points)
         self._scales, self._gains = kernel.scales, None
         if gain == "greedy":
+            rounds = count(horizon, "horizon (which gain='greedy' needs)")
             designs = [
-                greedy_gain(k, self.domain.points, eta / scale, horizon or 0)
+                greedy_gain(k, self.domain.points, eta / scale, rounds)
                 for (k, _), scale in zip(kernel.terms, kernel.scales, strict=True)
             ]
             self._gains = 0.5 * np.column_stack([np.zeros(self.n_tasks), np.array(designs)])
@@ -109,9 +119,11 @@ class ITBKB(ScalarizedUCB):
         self, domain, kernel, scalarization, *, b, noise_std, horizon, eta=0.1, delta=0.1,
         epsilon=0.1, q=None, radius="bkb", lipschitz="exact", rng=0,
     ):  # fmt: skip
-        super().__init__(domain, kernel.n_tasks, scalarization, lipschitz, rng)
+        super().__init__(domain, _diagonal(kernel), scalarization, lipschitz, rng)
+        one_of(radius, "radius", ("bkb", "bkb-code"))
         self._eta = eta
-        self.q = nystrom_q(horizon, epsilon=epsilon, delta=delta) if q is None else q
+        theory_q = nystrom_q(count(horizon, "horizon"), epsilon=epsilon, delta=delta)
+        self.q = theory_q if q is None else positive(q, "q")
         constants = {"b": b, "noise_std": noise_std, "eta": eta, "delta": delta}
         if radius == "bkb":
             self._radius = lambda t, total: bkb_radius(t, total, epsilon=epsilon, **constants)
@@ -180,9 +192,9 @@ class MOBO(ScalarizedUCB):
     """
 
     def __init__(self, domain, kernel, scalarization, *, eta=0.1, radius="hypermapper", rng=0):
-        super().__init__(domain, kernel.n_tasks, scalarization, "exact", rng)
+        super().__init__(domain, _diagonal(kernel), scalarization, "exact", rng)
         self.posterior = exact_posterior(kernel, eta, self.domain.points)
-        self._rule = radius
+        self._rule = one_of(radius, "radius", ("hypermapper", "dragonfly"))
 
     @property
     def radius(self):

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import as_finite_array
-from common.kernels import Kernel
+from common.domains import as_finite_array, count
+from common.kernels import Kernel, check_kernel
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,14 @@ class SumKernel:
     """
 
     def __init__(self, terms):
-        self.terms = [(kernel, _task_matrix(B)) for kernel, B in terms]
+        try:
+            self.terms = [(kernel, _task_matrix(B)) for kernel, B in terms]
+        except TypeError as error:
+            raise TypeError(f"terms must be pairs (kernel, B): {error}") from None
         if not self.terms:
             raise ValueError("terms must hold at least one (kernel, B)")
         for kernel, B in self.terms:
-            if not isinstance(kernel, Kernel):
-                raise TypeError(f"not a kernel: {kernel!r:.80}; give kernel(X, Y) and diag(X)")
+            check_kernel(kernel)
             if len(B) != self.n_tasks:
                 raise ValueError(f"all B must be {self.n_tasks} x {self.n_tasks}, got {B.shape}")
 
@@ -139,7 +141,8 @@ def similarity_kernel(kernel, n_tasks, omega):
     -----
     Source: [MTBO] Sec. 2, after Evgeniou et al. (2005).
     """
-    if not 0 <= omega <= 1:
+    n_tasks = count(n_tasks, "n_tasks")
+    if not 0 <= float(as_finite_array(omega, "omega", ndim=0)) <= 1:
         raise ValueError(f"omega must lie in [0, 1], got {omega}")
     ones = np.ones((n_tasks, n_tasks))
     return ICM(kernel, omega * np.eye(n_tasks) + (1 - omega) * ones / n_tasks)
@@ -163,7 +166,11 @@ class DiagonalKernel(SumKernel):
     """
 
     def __init__(self, kernels, scales=None):
+        if not isinstance(kernels, list | tuple):
+            raise TypeError(f"kernels must be a list, one kernel a task, got {kernels!r:.80}")
         scales = np.ones(len(kernels)) if scales is None else as_finite_array(scales, "scales")
+        if scales.shape != (len(kernels),):
+            raise ValueError(f"scales must have shape ({len(kernels)},), got {scales.shape}")
         eye = np.eye(len(kernels))
         super().__init__(
             [(k, s * np.outer(e, e)) for k, s, e in zip(kernels, scales, eye, strict=True)]
@@ -181,7 +188,8 @@ class DiagonalKernel(SumKernel):
 
 def _task_matrix(B):
     B = as_finite_array(B, "B", ndim=2)
-    if B.shape[0] != B.shape[1] or not np.allclose(B, B.T, rtol=1e-10, atol=1e-12):
+    rounding = 1e-10 * np.abs(B).max()
+    if B.shape[0] != B.shape[1] or not np.allclose(B, B.T, rtol=0, atol=rounding):
         raise ValueError(f"B must be square and symmetric, got shape {B.shape}; use (B + B.T) / 2")
     B = (B + B.T) / 2
     values = np.linalg.eigvalsh(B)

@@ -10,6 +10,8 @@ import numpy as np
 
 from common.domains import positive
 from common.gp import GP
+from common.kernels import gram
+from common.tracking import clip_variance
 
 SPECTRAL_LIMIT = 400
 """Candidates up to which `exact_posterior` diagonalises their kernel matrix once."""
@@ -46,7 +48,7 @@ class Queries:
         self.arms = np.append(self.arms, index)
 
 
-def spectral_features(gram, cross):
+def spectral_features(matrix, cross):
     r"""Return the embedding :math:`(G^{1/2})^+ G(x)` of points on the span of others.
 
     Eigenvalues below ``max(eig) * size * machine epsilon`` are dropped, so repeated or clustered
@@ -54,7 +56,7 @@ def spectral_features(gram, cross):
 
     Parameters
     ----------
-    gram : ndarray of shape (s, s)
+    matrix : ndarray of shape (s, s)
         Kernel matrix of the spanning points.
     cross : ndarray of shape (s, m)
         Kernel between spanning points and points.
@@ -64,7 +66,12 @@ def spectral_features(gram, cross):
     ndarray of shape (r, m)
         Features in an orthonormal basis of the span, r <= s.
     """
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] < -np.sqrt(np.finfo(float).eps) * values[-1]:
+        raise ValueError(
+            f"kernel matrix is not positive semi-definite: eigenvalues from {values[0]:.3g} to "
+            f"{values[-1]:.3g}"
+        )
     kept = values > values[-1] * len(values) * np.finfo(float).eps
     return (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
 
@@ -150,6 +157,8 @@ class Decoupled:
     def __init__(self, kernel, eta, candidates):
         self.eta, self.n_tasks = positive(eta, "eta"), kernel.n_tasks
         self._candidates = candidates
+        for component in kernel.components():
+            gram(component.kernel, candidates[:1])  # refuses kernels with noise in them
         self._components = kernel.components()
         self._scales = np.array([part.scale for part in self._components])
         self._multiplicity = np.array([part.directions.shape[1] for part in self._components])
@@ -158,7 +167,7 @@ class Decoupled:
 
     def _set(self, mean, unscaled):
         self.mean = mean
-        self.variances = np.maximum(unscaled, 0) * self._scales
+        self.variances = clip_variance(unscaled, self._prior) * self._scales
         self.norm = self.variances.max(1)
 
     def log_det_term(self, index):
@@ -199,8 +208,8 @@ class SpectralPosterior(Decoupled):
 
     def __init__(self, kernel, eta, candidates):
         super().__init__(kernel, eta, candidates)
-        gram = self._components[0].kernel(candidates)
-        self._features = spectral_features(gram, gram)
+        matrix = gram(self._components[0].kernel, candidates)
+        self._features = spectral_features(matrix, matrix)
         self._queries = Queries.none(len(candidates), self.n_tasks)
 
     def update(self, index, y):

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from common.domains import FiniteSet
+from common.domains import FiniteSet, count, positive
 from mtbo.multitask import ICM, SumKernel, similarity_kernel
 
 
@@ -25,6 +25,14 @@ def squared_exponential(length_scale):
     from sklearn.gaussian_process.kernels import RBF  # takes a second: only runs need it
 
     return RBF(length_scale)
+
+
+def _check_common(problem):
+    """Refuse lengthscales, noise or similarities out of range."""
+    positive(problem.length_scale, "length_scale")
+    positive(problem.noise_std, "noise_std")
+    if not 0 <= problem.omega <= 1:
+        raise ValueError(f"omega must lie in [0, 1], got {problem.omega}")
 
 
 @dataclass
@@ -110,6 +118,11 @@ class RKHSProblem:
     noise_std: float = 0.1
     normalised: bool = False
 
+    def __post_init__(self):
+        for name in ("n_tasks", "n_points", "dim", "n_centres"):
+            count(getattr(self, name), name)
+        _check_common(self)
+
     def draw(self, rng):
         """Draw A, the centres and the coefficients, in this order whatever the kernel."""
         X = unit_grid(self.n_points, self.dim)
@@ -158,6 +171,11 @@ class SineProblem:
     length_scale: float = 0.2
     n_points: int = 100
     noise_std: float = 0.1
+
+    def __post_init__(self):
+        count(self.n_points, "n_points")
+        positive(self.width, "width")
+        _check_common(self)
 
     def draw(self, rng):
         """Return the one instance: nothing about it is random."""
@@ -211,6 +229,11 @@ class BraninProblem:
     omega: float = 0.5
     length_scale: float = 0.2
     noise_std: float = 0.1
+
+    def __post_init__(self):
+        for name in ("n_tasks", "n_points"):
+            count(getattr(self, name), name)
+        _check_common(self)
 
     def draw(self, rng):
         """Return the one instance: nothing about it is random."""
@@ -293,6 +316,12 @@ class SensorProblem:
     jitter: float = 1e-2
     standardised: bool = True
     length_scale: float | None = None
+
+    def __post_init__(self):
+        positive(self.objective_share, "objective_share", upper=1.0)
+        positive(self.jitter, "jitter")
+        if self.length_scale is not None:
+            positive(self.length_scale, "length_scale")
 
     def draw(self, rng):
         """Split the readings at random and estimate the kernel from the larger part."""

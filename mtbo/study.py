@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from common.domains import count, positive
 from mtbo import problems
 from mtbo.algorithms import MTBKB, MTKB
 from mtbo.baseline_theory import igp_ucb_regulariser
@@ -109,6 +110,14 @@ class Params:
     it_bkb_radius: Literal["bkb", "bkb-code"] = "bkb"
     mobo_radius: Literal["hypermapper", "dragonfly"] = "hypermapper"
     bayes_weights: int = 1000
+
+    def __post_init__(self):
+        positive(self.eta, "eta")
+        positive(self.delta, "delta", upper=1.0, closed=True)
+        positive(self.epsilon, "epsilon", upper=1.0)
+        count(self.bayes_weights, "bayes_weights")
+        if self.q is not None:
+            positive(self.q, "q")
 
     def make_scalarization(self, instance):
         """Return s_lambda for an instance."""

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from common.domains import FiniteSet, as_finite_array
+from common.domains import FiniteSet, as_finite_array, one_of
 from common.rng import Streams
-from mtbo.scalarization import draw_weights
+from mtbo.multitask import SumKernel
+from mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
 
 
 class ScalarizedUCB:
@@ -16,7 +17,7 @@ class ScalarizedUCB:
     Parameters
     ----------
     domain : FiniteSet or array_like of shape (m, d)
-    n_tasks : int
+    kernel : SumKernel
     scalarization : LinearScalarization or ChebyshevScalarization
     lipschitz : {"exact", "one"}
     rng : int, numpy.random.Generator or Streams
@@ -27,14 +28,24 @@ class ScalarizedUCB:
         lambda_t of the pending query.
     """
 
-    def __init__(self, domain, n_tasks, scalarization, lipschitz, rng):
+    def __init__(self, domain, kernel, scalarization, lipschitz, rng):
+        if not isinstance(kernel, SumKernel):
+            raise TypeError(
+                f"kernel must be an ICM, DiagonalKernel or SumKernel, got {kernel!r:.80}; a scalar "
+                "kernel k becomes ICM(k, [[1.0]])"
+            )
         self.domain = domain if isinstance(domain, FiniteSet) else FiniteSet(domain)
+        if not isinstance(scalarization, LinearScalarization | ChebyshevScalarization):
+            raise TypeError(
+                "scalarization must be a LinearScalarization or ChebyshevScalarization, got "
+                f"{scalarization!r:.80}"
+            )
+        n_tasks = kernel.n_tasks
         if scalarization.n_tasks != n_tasks:
             raise ValueError(
                 f"scalarization is for {scalarization.n_tasks} task(s), the kernel has {n_tasks}"
             )
-        if lipschitz not in ("exact", "one"):
-            raise ValueError(f"lipschitz must be 'exact' or 'one', got {lipschitz!r}")
+        one_of(lipschitz, "lipschitz", ("exact", "one"))
         self.n_tasks, self.scalarization = n_tasks, scalarization
         self._exact_lipschitz = lipschitz == "exact"
         self.streams = Streams.of(rng)
@@ -128,6 +139,11 @@ class ScalarizedUCB:
         mean = self.posterior_mean()
         if weights is not None:
             weights = as_finite_array(weights, "weights", ndim=1)
+            if weights.shape != (self.n_tasks,) or weights.min() < 0 or weights.max() == 0:
+                raise ValueError(
+                    f"weights must be {self.n_tasks} numbers >= 0, not all 0, one a task, got "
+                    f"{weights.tolist()}"
+                )
             return self.domain.points[self.scalarization(mean, weights).argmax()].copy()
         if not self._history:
             return np.empty((0, self.domain.dim))

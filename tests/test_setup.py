@@ -85,3 +85,29 @@ def test_scripts_are_executable_and_valid():
         assert subprocess.run(["bash", "-n", ROOT / name]).returncode == 0
     for name in ("reproduce", "check", ".ci/run"):
         assert os.access(ROOT / name, os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--cores", "0"], "--cores must be an integer >= 1 or all, got '0'"),
+        (["--cores=x", "smoke"], "--cores must be an integer >= 1 or all, got 'x'"),
+        (["-j", "-3"], "-j must be an integer >= 1 or all, got '-3'"),
+        (["smok"], "did you mean 'smoke'"),
+    ],
+)
+def test_wrong_words_are_one_line(words, message, capsys):
+    from common import reproduce
+
+    assert reproduce.main(words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_scale_may_stand_anywhere(monkeypatch, capsys):
+    from common import reproduce
+
+    seen = []
+    monkeypatch.setattr(reproduce, "_snakemake", lambda args: seen.append(args) or 0)
+    monkeypatch.setattr(reproduce, "settle_lock", lambda: None)
+    assert reproduce.main(["--cores", "1", "smoke", "-n"]) == 0
+    assert seen == [["--cores", "1", "-n", "--config", "scale=smoke"]]

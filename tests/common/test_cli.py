@@ -1,6 +1,7 @@
 """The command line: what it refuses, what it writes, and what a kill leaves."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -152,13 +153,24 @@ def test_runs_of_other_settings_get_other_folders_and_the_workflow_is_left_alone
 
 def test_failed_run_is_a_row_and_is_tried_again(toy_tree):
     words = ["-m", "toy", *RUN, "--set", "faulty=true", "--seeds", "0", "--out", "mine"]
-    done = toy_tree.run(*words)
+    done = toy_tree.run(*words, check=False)
+    assert done.returncode == 1
     runs, trace = tables(toy_tree.path / "mine")
     assert set(runs["status"]) == {"failed"}
     assert set(runs["error"]) == {"ArithmeticError: the toy broke"}
     assert len(trace) == 0
     assert "4 of 4 runs failed" in done.stdout
-    assert "kept" not in toy_tree.run(*words).stderr
+    assert "kept" not in toy_tree.run(*words, check=False).stderr
+
+
+def test_a_part_that_holds_another_seed_is_run_again(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
+    toy_tree.run(*words)
+    parts = toy_tree.path / "mine" / "parts"
+    for path in parts.glob("0-*"):
+        shutil.copy(path, parts / f"1-{path.name.partition('-')[2]}")
+    toy_tree.run(*words)
+    assert sorted(set(tables(toy_tree.path / "mine")[0]["seed"])) == [0, 1]
 
 
 def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from common.domains import FiniteSet, as_finite_array, positive
+from common.domains import FiniteSet, as_finite_array, count, one_of, positive
 
 
 def test_points_find_themselves_and_rounding_is_forgiven():
@@ -17,6 +17,7 @@ def test_points_find_themselves_and_rounding_is_forgiven():
     ("query", "error", "match"),
     [
         (0.55, ValueError, r"\[0.55\] is not one of the 11 points.*nearest is \[0.5"),
+        (1e300, ValueError, "at most 1e"),
         ([0.1, 0.2], ValueError, r"shape \(1,\)"),
         (np.nan, ValueError, "finite"),
         ("0.1", TypeError, "real numbers"),
@@ -58,3 +59,22 @@ def test_ranges():
             positive(value, "x", upper=1)
     with pytest.raises(ValueError, match="dimension"):
         as_finite_array([1.0, 2.0], "x", ndim=0)
+
+
+def test_every_axis_has_its_own_tolerance():
+    domain = FiniteSet([[a, b] for a in (0, 1e12) for b in (0.0, 1.0)])
+    with pytest.raises(ValueError, match="not one of the 4 points"):
+        domain.index([1e12, 0.5])
+    assert domain.index([1e12 + 1, 1.0]) == 3
+    for tolerance in (np.nan, -1, 0.5):
+        with pytest.raises(ValueError, match="tolerance"):
+            FiniteSet([0.0, 1.0], tolerance=tolerance)
+
+
+def test_counts_and_words():
+    assert count(np.int64(3), "n") == 3
+    for value, error in ((0, ValueError), (1.5, TypeError), (True, TypeError), ("a", TypeError)):
+        with pytest.raises(error, match="n must be an integer >= 1"):
+            count(value, "n")
+    with pytest.raises(ValueError, match="unknown mode 'exat'; did you mean 'exact'"):
+        one_of("exat", "mode", ("exact", "one"))

@@ -6,7 +6,7 @@ import os
 import pandas as pd
 import pytest
 
-from common.files import atomic_path, write_parquet
+from common.files import SurroundingsError, atomic_path, read_parquet, write_parquet
 
 
 def leftovers(folder):
@@ -55,3 +55,13 @@ def test_a_folder_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "results").write_text("")
     with pytest.raises(OSError, match="results"), atomic_path(tmp_path / "results" / "t.txt"):
         pass
+
+
+def test_a_damaged_table_is_named_with_the_way_back(tmp_path):
+    path = tmp_path / "t.parquet"
+    write_parquet(pd.DataFrame({"a": range(1000)}), path)
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(SurroundingsError, match=r"t.parquet is damaged .* remove it and run"):
+        read_parquet(path)
+    with pytest.raises(FileNotFoundError):
+        read_parquet(tmp_path / "none.parquet")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
 from common.rng import Streams
 from common.runner import optimize
@@ -342,3 +342,80 @@ def test_an_evaluation_that_raises_is_made_again(make, tmp_path):
         optimize(make(), unstable, 5, journal, progress=False)
     again = optimize(make(), unstable, 5, journal, progress=False).result()
     assert again.equals(optimize(make(), f, 5, progress=False).result())
+
+
+WRONG = [
+    (lambda: independent(MOBO, radius="foo"), ValueError, "unknown radius 'foo'"),
+    (lambda: independent(ITBKB, b=1, noise_std=1, horizon=5, radius=None), ValueError, "radius"),
+    (lambda: independent(ITKB, b=1, noise_std=1, gain="realized"), ValueError, "'realised'"),
+    (lambda: independent(ITKB, b=1, noise_std=1, gain="greedy"), TypeError, "gain='greedy' needs"),
+    (lambda: independent(ITBKB, b=1, noise_std=1, horizon=0), ValueError, "horizon must be"),
+    (lambda: MOBO(X, KERNELS[0], SCALARIZATIONS[0]), TypeError, "DiagonalKernel"),
+    (lambda: MTKB(X, RBF(1), SCALARIZATIONS[0], b=1, noise_std=1), TypeError, "ICM"),
+    (lambda: MTKB(X, KERNELS[0], 5, b=1, noise_std=1), TypeError, "LinearScalarization"),
+    (
+        lambda: MTKB(X, KERNELS[0], SCALARIZATIONS[0], b=1, noise_std=1, radius=3.0),
+        TypeError,
+        "callable",
+    ),
+    (
+        lambda: MTBKB(
+            X, KERNELS[0], SCALARIZATIONS[0], b=1, noise_std=1, horizon=5, inclusion_scale="foo"
+        ),
+        ValueError,
+        "inclusion_scale",
+    ),
+]
+
+
+@pytest.mark.parametrize(("build", "error", "match"), WRONG)
+def test_wrong_options_are_refused_by_name(build, error, match):
+    with pytest.raises(error, match=match):
+        build()
+
+
+@pytest.mark.parametrize("weights", [[1.0], [-1.0, 2.0], [0.0, 0.0], [1.0, 1.0, 1.0]])
+def test_recommendation_weights_are_checked(make, weights):
+    with pytest.raises(ValueError, match="weights must be 2 numbers"):
+        make().recommend(weights=weights)
+
+
+class Cosine:
+    """Indefinite: cos(9 |x - x'|) - exp(-|x - x'|) / 2."""
+
+    def __call__(self, X, Y=None):
+        distance = abs(X - (X if Y is None else Y).T)
+        return np.cos(9 * distance) - 0.5 * np.exp(-distance)
+
+    def diag(self, X):
+        return np.full(len(X), 0.5)
+
+
+def test_kernels_that_are_none_are_refused():
+    for points in (X, np.linspace(0, 1, 500)[:, None]):
+        with pytest.raises(ValueError, match="leave white noise out"):
+            MTKB(points, ICM(RBF(0.2) + WhiteKernel(0.5), B), SCALARIZATIONS[0], b=1, noise_std=1)
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        MTKB(X, ICM(Cosine(), B), SCALARIZATIONS[0], b=1, noise_std=1)
+    budgeted = MTBKB(X, ICM(Cosine(), B), SCALARIZATIONS[0], b=1, noise_std=1, horizon=9)
+    with pytest.raises((ValueError, FloatingPointError), match="positive semi-definite"):
+        drive(budgeted, 9)
+
+
+def test_huge_observations_are_refused_and_change_nothing(make):
+    a, b = make(), make()
+    a.ask()
+    with pytest.raises(ValueError, match=r"at most 1e\+100"):
+        a.tell(X[0], [1e308, 1.0])
+    assert drive(a, 4).equals(drive(b, 4))
+
+
+def test_a_radius_that_fails_leaves_the_model_alone():
+    def broken(log_det):
+        return 1 / 0 if log_det > 0 else 1.0
+
+    optimizer = MTKB(X, KERNELS[0], SCALARIZATIONS[0], b=1, noise_std=1, radius=broken)
+    before = optimizer.posterior.norm.copy()
+    with pytest.raises(ZeroDivisionError):
+        optimizer.tell(X[0], [1.0, 1.0])
+    np.testing.assert_array_equal(optimizer.posterior.norm, before)
