@@ -11,12 +11,15 @@ from scipy.linalg import blas, lapack
 from scipy.spatial.distance import pdist
 
 from common.domains import as_finite_array, positive
-from common.functionals import Functionals
+from common.functionals import as_functionals
 from common.kernels import Kernel
 from common.tracking import TrackedSet, clip_variance, forward_solve
 
 JITTERS = np.sqrt(np.finfo(float).eps) * 10.0 ** np.arange(0, 6)
 """Jitter ladder, relative to the prior variance: 1.5e-8, 1.5e-7, ..., 1.5e-3."""
+
+PACKED_COLUMNS = 8
+"""Up to so many right-hand sides the packed factor is used as it lies, without a dense copy."""
 
 
 class JitterWarning(UserWarning):
@@ -85,8 +88,9 @@ class GP:
 
         Parameters
         ----------
-        X : array_like of shape (n, d) or (n, S, d)
-            Points, or the S representatives of each aggregated observation.
+        X : array_like of shape (n, d) or (n, S, d), or functionals
+            Points, the S representatives of each aggregated observation, or any batch with the
+            methods of `Functionals`, for example exact averages over regions.
         y : array_like of shape (n,) or (n, p)
             Observed values; p outputs that share kernel and noise share the factor.
         weights : array_like of shape (n, S) or (S,), optional
@@ -104,9 +108,64 @@ class GP:
         NotPositiveDefiniteError
             The Gram matrix stays singular under all jitters; nothing is changed.
         """
-        new = Functionals(X, weights)
-        residual = self._check_targets(new, y)
-        B, L_new, jitter = self._extend(new)
+        new = as_functionals(X, weights)
+        return self._absorb(new, self._check_targets(new, y), *self._extend(new))
+
+    def condition_tracked(self, tracked, place, y):
+        """Append one observation of a tracked candidate, whose row is known: O(t) plus `track`'s.
+
+        Parameters
+        ----------
+        tracked : TrackedSet
+            One of this GP's own.
+        place : int
+            Index of the candidate in the set, from 0.
+        y : float
+            Observed value.
+
+        Returns
+        -------
+        GP
+            self.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A foreign set, an index outside it, or a value that is no finite number.
+        """
+        if not any(tracked is own for own in self._tracked):
+            raise ValueError("the tracked set is not this GP's; use one returned by its track()")
+        if not 0 <= place < len(tracked):
+            raise ValueError(f"place must lie in 0..{len(tracked) - 1}, got {place}")
+        new = tracked.candidates.part(place, place + 1)
+        residual = self._check_targets(new, [y])
+        return self._absorb(new, residual, *self._extend(new, tracked.column(place)))
+
+    def extend_tracked(self, tracked, candidates):
+        """Add candidates to a tracked set: O(t^2) each, the others are not touched.
+
+        Parameters
+        ----------
+        tracked : TrackedSet
+            One of this GP's own.
+        candidates : array_like of shape (n, d) or (n, S, d), or functionals
+            Appended after those of the set, of the same kind.
+
+        Returns
+        -------
+        TrackedSet
+            The same set.
+        """
+        new = as_functionals(candidates)
+        fresh = TrackedSet(new, self.kernel, self.mean)
+        if self.n_observations:
+            V = self._solve(self._data.cross(self.kernel, new))
+            fresh.fill(V, self._whitened)
+        tracked.absorb(fresh)
+        return tracked
+
+    def _absorb(self, new, residual, B, L_new, jitter):
+        """Append observations whose Schur complement has been factorised."""
         known = B.T @ self._whitened if len(B) else 0.0
         z = forward_solve(L_new, residual - known)
         updates = [tracked.propose(self.kernel, new, B, L_new, z) for tracked in self._tracked]
@@ -136,7 +195,7 @@ class GP:
         MemoryError
             The rows of all data (and `rounds` more) do not fit: names bytes needed and available.
         """
-        tracked = TrackedSet(Functionals(candidates), self.kernel, self.mean)
+        tracked = TrackedSet(as_functionals(candidates), self.kernel, self.mean)
         tracked.reserve(self.n_observations + rounds)
         if self.n_observations:
             L = self._dense_factor()
@@ -194,7 +253,7 @@ class GP:
         var : ndarray of shape (m,), or (m, m)
             In squared units of y.
         """
-        query = Functionals(X, weights)
+        query = as_functionals(X, weights)
         prior = query.cross(self.kernel, query) if return_cov else query.diag(self.kernel)
         if self._data is None:
             return np.full(len(query), self.mean), prior
@@ -255,19 +314,22 @@ class GP:
     def _solve(self, B):
         """Return L^{-1} B."""
         t = self.n_observations
-        if B.shape[1] == 1:
+        if B.shape[1] <= PACKED_COLUMNS:
             packed = self._factor[: t * (t + 1) // 2]
-            return blas.dtpsv(t, packed, B[:, 0], lower=0, trans=1)[:, None]
+            return np.column_stack([blas.dtpsv(t, packed, b, lower=0, trans=1) for b in B.T])
         return forward_solve(self._dense_factor(), B)
 
-    def _extend(self, new):
-        """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used)."""
+    def _extend(self, new, column=None):
+        """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used).
+
+        `column` is L^{-1} K_old,new where it is known already.
+        """
         single = len(new) == 1
         gram = new.diag(self.kernel)[:, None] if single else new.cross(self.kernel, new)
         if not np.isfinite(gram).all():
             raise ValueError(f"kernel {self.kernel} gave a non-finite covariance; check its scale")
         if self.n_observations:
-            B = self._solve(self._data.cross(self.kernel, new))
+            B = self._solve(self._data.cross(self.kernel, new)) if column is None else column
             schur = gram - B.T @ B
         else:
             B, schur = np.empty((0, len(new))), gram
