@@ -19,7 +19,8 @@ METRICS = (
 
 CERTIFICATES = METRICS[7:13]
 COUNTED_DEPTH = 12
-"""Depth to which the near-optimal cells are counted."""
+COUNTED_CELLS = 2**11
+"""Depth, and number of cells of a depth, up to which the near-optimal ones are counted."""
 
 
 class Scorer:
@@ -124,16 +125,16 @@ def fresh_run(instance, method, params, budget, known):
     known : Averages
         Of the instance.
     """
-    if method == "stooo":
+    rng = np.random.default_rng([instance.restart_seed, budget])
+    noise = instance.noise_std * rng.standard_normal(budget)
+    if method == "random":
+        search = RandomCells(instance.partition, budget=budget)
+        known.learn(search.nodes)
+    else:
         search = StoOO(
             instance.partition, budget=budget, delta=params.delta_of(instance),
             noise_std=instance.noise_std, eta=params.eta, form=params.stooo,
         )  # fmt: skip
-    else:
-        search = RandomCells(instance.partition, budget=budget)
-        known.learn(search.nodes)
-    rng = np.random.default_rng([instance.restart_seed, budget])
-    noise = instance.noise_std * rng.standard_normal(budget)
     for eps in noise:
         cell = search.ask()
         search.tell(cell, known.of(cell) + eps)
@@ -262,7 +263,7 @@ class Certificates:
             values = self.instance.f.averages(cells)
             inside = near_optimal(values, self.instance.optimum, delta(h))
             counts.append(int(inside.sum()))
-            if len(cells) * partition.arity > 2**13:
+            if len(cells) * partition.arity > COUNTED_CELLS:
                 break
             cells = [child for cell in cells for child in partition.children(cell)]
         return counts
