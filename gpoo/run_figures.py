@@ -167,7 +167,7 @@ def fig3(results):
     instance, search = replay(results, "f1-s1", "gpoo")
     depth = search.recommend().depth
     x = search.recommend().representatives[0]
-    depths = sorted({max(1, depth - 5), max(1, depth - 4), max(1, depth - 3)})
+    depths = [h for h in (2, 3, 4) if h <= max(2, depth)]
     fig, axes = panels([f"cell at depth {h}" for h in depths], height=2.8)
     L, tables = instance.f.largest_slope(), []
     with look():
@@ -190,9 +190,10 @@ def fig3(results):
             ax.plot(grid, f, color=TRUTH, label="$f$")
             ax.plot(centre, middle, "o", color="black", label="representative point")
             ax.set(xlabel="arm $x$", ylabel="reward")
+            ax.locator_params(axis="x", nbins=4)
             frame = pd.DataFrame({"x": grid, "f": f, "cone": cone})
             tables.append(frame.assign(panel=f"depth {h}", delta=margin, centre=middle))
-    note = f"L = {L:.2f}, the largest slope of f; delta(h) = 14 2^-h covers the cone with room."
+    note = rf"$L = {L:.2f}$, the largest slope of f, and $\delta(h) = 14 \cdot 2^{{-h}}$."
     plotting.legend(fig, axes[:1], note)
     return fig, pd.concat(tables, ignore_index=True)
 
