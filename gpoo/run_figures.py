@@ -223,7 +223,7 @@ SHOWN = {
 
 
 def trees(results):
-    """Draw tree and fit of every method after its last round, function 1."""
+    """Draw tree and fit of every method after its last round, function 1. [GPOO] Sec. 5."""
     titles = [f"{label}: {part}" for label in SHOWN.values() for part in ("tree", "fit")]
     fig, axes = panels(titles, columns=4, height=2.2)
     tables = []

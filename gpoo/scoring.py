@@ -26,9 +26,9 @@ COUNTED_CELLS = 2**11
 class Scorer:
     """Scores one run step by step; see `common.records.METRICS` for the definitions.
 
-    The aggregated regret ([GPOO] Definition 2) compares the largest reward of a point with the
-    average reward of the recommended cell; with S = 1 it is the simple regret (Definition 1).
-    ``point_regret`` is the smallest simple regret among the points of that cell. Sec. 5.
+    The aggregated regret ([GPOO] Sec. 2, Definition 2) compares the largest reward of a point with
+    the average reward of the recommended cell; with S = 1 it is the simple regret (Definition 1).
+    ``point_regret`` is the smallest simple regret among the points of that cell.
 
     Parameters
     ----------
