@@ -63,6 +63,7 @@ METHODS = {
     "mobo": Style("MOBO", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
     "gpoo": Style("GPOO", "#0072B2", "-", "o"),
     "gpoo-s10": Style("GPOO, S = 10", "#56B4E9", (0, (5, 1.5)), "s"),
+    "gpoo-quad": Style("GPOO, K = 4", "#56B4E9", (0, (5, 1.5)), "s"),
     "gpoo-two-stage": Style("GPOO, then its points", "#CC79A7", (0, (5, 1.5)), "s"),
     "stooo": Style("StoOO", "#D55E00", (0, (1.2, 1.2)), "^"),
     "stooo-s10": Style("StoOO, S = 10", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
