@@ -21,13 +21,13 @@ REGRET = "aggregated regret $R_N$"
 FUNCTIONS = {"f1": "function 1", "f2": "function 2", "f3": "function 3"}
 
 
-def _lines(results, experiment, variants, methods):
+def _lines(results, variants, methods):
     """Return the regrets of some variants; S = 10 makes a line of its own beside S = 1."""
-    trace = results.trace(experiment, "aggregated_regret")
+    trace = results.trace("regret", "aggregated_regret")
     parts = []
     for variant in variants:
         part = trace[(trace["variant"] == variant) & trace["method"].isin(methods)]
-        many = variant.startswith("s10")
+        many = "-s10" in variant
         parts.append(part.assign(method=part["method"] + ("-s10" if many else "")))
     return pd.concat(parts)
 
@@ -54,8 +54,8 @@ def regret(results):
     with look():
         for place, (ending, form) in enumerate(forms.items()):
             for ax, f in zip(axes[3 * place :], FUNCTIONS, strict=False):
-                variants = [f"s1{ending}", f"s10{ending}"]
-                frame = _lines(results, f"regret-{f}", variants, ["gpoo", "stooo", "gptree"])
+                variants = [f"{f}-s1{ending}", f"{f}-s10{ending}"]
+                frame = _lines(results, variants, ["gpoo", "stooo", "gptree"])
                 tables.append(_curves(ax, frame, f"{f}, {form}", order, ", S = 1"))
     plotting.legend(fig, axes, BAND)
     return fig, pd.concat(tables, ignore_index=True)
@@ -67,7 +67,7 @@ def regret_more(results):
     fig, axes = panels(list(FUNCTIONS.values()))
     with look():
         tables = [
-            _curves(ax, _lines(results, f"regret-{f}", ["s1"], order), f, order)
+            _curves(ax, _lines(results, [f"{f}-s1"], order), f, order)
             for ax, f in zip(axes, FUNCTIONS, strict=True)
         ]
     plotting.legend(fig, axes, BAND)
@@ -75,18 +75,18 @@ def regret_more(results):
 
 
 MAPS = {
-    "sk-f1": "function 1, authors' form",
-    "sk-f2": "function 2, authors' form",
-    "sk-f3": "function 3, authors' form",
-    "sk-f3-paper": "function 3, paper's form",
+    "f1": "function 1, authors' form",
+    "f2": "function 2, authors' form",
+    "f3": "function 3, authors' form",
+    "f3-paper": "function 3, paper's form",
 }
 
 
 def sk(results):
     """Draw the logarithm of the mean final regret over S and K."""
-    tables = [_final(results, name).assign(panel=name) for name in MAPS]
-    table = pd.concat(tables, ignore_index=True)
-    table[["K", "S"]] = table["variant"].str.extract(r"k(\d+)-s(\d+)").astype(int)
+    table = _final(results, "sk")
+    places = table["variant"].str.extract(r"^(.*)-k(\d+)-s(\d+)$")
+    table["panel"], table["K"], table["S"] = places[0], places[1].astype(int), places[2].astype(int)
     table["log_mean"] = np.log(table["mean"])
     fig, axes = panels(list(MAPS.values()), columns=2)
     low, high = table["log_mean"].min(), table["log_mean"].max()
@@ -104,7 +104,7 @@ def sk(results):
                 style = {"ha": "center", "va": "center", "fontsize": 7.5}
                 ax.text(column, row, f"{value:.1f}", color="white" if dark else "black", **style)
         fig.colorbar(image, ax=axes, label="log of mean regret", shrink=0.7)
-    steps = results.config("sk-f3").horizon
+    steps = results.config("sk").horizon
     plotting.legend(fig, (), f"Natural logarithm of the mean over seeds at N = {steps}.")
     return fig, table[["panel", "variant", "K", "S", "n", "mean", "log_mean"]]
 
@@ -150,9 +150,13 @@ def ablation(results):
 
 
 def _ablation_table(results, function):
-    trace, rows = results.trace(f"ablation-{function}", "aggregated_regret"), []
+    trace, rows = results.trace("ablation", "aggregated_regret"), []
     last = trace[trace["step"] == trace["step"].max()]
-    values = {v: part.set_index("seed")["value"] for v, part in last.groupby("variant")}
+    values = {
+        variant.removeprefix(f"{function}-"): part.set_index("seed")["value"]
+        for variant, part in last.groupby("variant")
+        if variant.startswith(function)
+    }
     for variant, (reference, label) in DIFFERENCES.items():
         if variant not in values or reference not in values:
             continue

@@ -15,7 +15,7 @@ from gpoo.functions import data_of_function, published_function
 from gpoo.problems import PublishedProblem
 
 GRID = np.linspace(0, 1, 1000)[:, None]
-CODE = load_paper("gpoo").experiments["regret-f1"].params("s1-code")
+CODE = load_paper("gpoo").experiments["regret"].params("f1-s1-code")
 RNG = np.random.default_rng(0)
 
 

@@ -212,30 +212,29 @@ def test_every_number_reaches_the_b_values(field, value):
 @pytest.mark.paper("gpoo", "s5-sk", "s5-budget", "s5-repeats", "s5-arity", "s5-points")
 def test_settings_of_the_experiments():
     experiments = load_paper("gpoo", "paper").experiments
+    regret, sk, ablation = (experiments[name] for name in ("regret", "sk", "ablation"))
+    assert (regret.horizon, regret.seeds, sk.seeds) == (80, 100, 100)
+    code = study.Params(**regret.params("f1-s1-code"))
     for f in (1, 2, 3):
-        regret = experiments[f"regret-f{f}"]
-        assert (regret.horizon, regret.seeds) == (80, 100)
-        problem = PublishedProblem(**regret.problem_params("s10-code"))
+        problem = PublishedProblem(**regret.problem_params(f"f{f}-s10-code"))
         assert (problem.function, problem.arity, problem.n_points) == (f, 2, 10)
         assert (problem.noise_std, problem.length_scale, problem.variance) == (0.1, 0.05, 0.1)
         grid = {
-            tuple(experiments[f"sk-f{f}"].problem_params(v).values())
-            for v in experiments[f"sk-f{f}"].variants
+            tuple(sk.problem_params(v).values()) for v in sk.variants if v.startswith(f"f{f}-k")
         }
         assert grid == {(f, K, S) for K in (2, 3, 4, 5) for S in (1, 10, 20, 30, 40, 50)}
-        code = study.Params(**regret.params("s1-code"))
-        assert (code.start, code.round_order, code.variance) == (
-            "children", "test-pull", "predictive",
-        )  # fmt: skip
-        assert (code.model_noise_var, code.beta, code.recommendation) == (
-            0.005,
-            "scaled",
-            "deepest",
-        )
-        assert (code.delta, code.max_depth, code.jitter, code.stooo) == ("base-2", 10, 1e-8, "code")
-        for other in (f"sk-f{f}", f"ablation-f{f}"):
-            variant = "code" if "code" in experiments[other].variants else "k2-s1"
-            assert study.Params(**experiments[other].params(variant)) == code
+        for experiment, variant in (
+            (regret, f"f{f}-s10-code"), (sk, f"f{f}-k2-s1"), (ablation, f"f{f}-code"),
+        ):  # fmt: skip
+            assert study.Params(**experiment.params(variant)) == code
+        assert study.Params(**ablation.params(f"f{f}-paper")) == study.Params()
+        assert study.Params(**regret.params(f"f{f}-s1")) == study.Params()
+    assert study.Params(**sk.params("f3-paper-k2-s1")) == study.Params()
+    assert (code.start, code.round_order, code.variance, code.model_noise_var) == (
+        "children", "test-pull", "predictive", 0.005,
+    )  # fmt: skip
+    assert (code.beta, code.recommendation, code.delta) == ("scaled", "deepest", "base-2")
+    assert (code.max_depth, code.jitter, code.stooo) == (10, 1e-8, "code")
 
 
 def test_runs_are_paired_and_repeat():
