@@ -7,27 +7,13 @@ a plain point is the special case of one representative with weight 1.
 import warnings
 
 import numpy as np
-from scipy.linalg import blas, lapack
 from scipy.spatial.distance import pdist
 
 from common.domains import as_finite_array, positive
+from common.factor import JitterWarning, NotPositiveDefiniteError, PackedFactor, factorise
 from common.functionals import as_functionals
 from common.kernels import Kernel
 from common.tracking import TrackedSet, clip_variance, forward_solve
-
-JITTERS = np.sqrt(np.finfo(float).eps) * 10.0 ** np.arange(0, 6)
-"""Jitter ladder, relative to the prior variance: 1.5e-8, 1.5e-7, ..., 1.5e-3."""
-
-PACKED_COLUMNS = 8
-"""Up to so many right-hand sides the packed factor is used as it lies, without a dense copy."""
-
-
-class JitterWarning(UserWarning):
-    """The Gram matrix was singular to working precision and jitter was added; names the value."""
-
-
-class NotPositiveDefiniteError(np.linalg.LinAlgError):
-    """No jitter on the ladder made the Gram matrix positive definite."""
 
 
 class GP:
@@ -75,7 +61,7 @@ class GP:
         self._data = None  # Functionals of all observations
         self._residual = None  # y - mean, shape (t,) or (t, p)
         self._whitened = None  # L^{-1} (y - mean)
-        self._factor = np.empty(0)  # L by rows: the packed upper triangle of L' by columns
+        self._factor = PackedFactor()
         self._tracked = []
 
     @property
@@ -159,7 +145,7 @@ class GP:
         new = as_functionals(candidates)
         fresh = TrackedSet(new, self.kernel, self.mean)
         if self.n_observations:
-            V = self._solve(self._data.cross(self.kernel, new))
+            V = self._factor.solve(self._data.cross(self.kernel, new))
             fresh.fill(V, self._whitened)
         tracked.absorb(fresh)
         return tracked
@@ -198,7 +184,7 @@ class GP:
         tracked = TrackedSet(as_functionals(candidates), self.kernel, self.mean)
         tracked.reserve(self.n_observations + rounds)
         if self.n_observations:
-            L = self._dense_factor()
+            L = self._factor.dense()
             tracked = tracked.rebuilt(self.kernel, self.mean, self._data, L, self._whitened)
         self._tracked.append(tracked)
         return tracked
@@ -257,7 +243,7 @@ class GP:
         prior = query.cross(self.kernel, query) if return_cov else query.diag(self.kernel)
         if self._data is None:
             return np.full(len(query), self.mean), prior
-        V = self._solve(self._data.cross(self.kernel, query))
+        V = self._factor.solve(self._data.cross(self.kernel, query))
         mean = self.mean + V.T @ self._whitened
         if return_cov:
             return mean, prior - V.T @ V
@@ -287,7 +273,7 @@ class GP:
     def log_det(self):
         """Log det(I + K_t / noise_var), twice the information gain in nats."""
         return float(
-            2 * np.log(self._diagonal()).sum() - self.n_observations * np.log(self.noise_var)
+            2 * np.log(self._factor.diagonal()).sum() - self.n_observations * np.log(self.noise_var)
         )
 
     @property
@@ -296,28 +282,10 @@ class GP:
         if self._data is None:
             return 0.0
         p = 1 if self._residual.ndim == 1 else self._residual.shape[1]
-        log_det = np.log(self._diagonal()).sum() + 0.5 * self.n_observations * np.log(2 * np.pi)
+        log_det = np.log(self._factor.diagonal()).sum() + 0.5 * self.n_observations * np.log(
+            2 * np.pi
+        )
         return float(-0.5 * (self._whitened**2).sum() - p * log_det)
-
-    # Packed factor: row i of L occupies entries i(i+1)/2 ... i(i+1)/2 + i.
-
-    def _diagonal(self):
-        rows = np.arange(self.n_observations)
-        return self._factor[rows * (rows + 3) // 2]
-
-    def _dense_factor(self):
-        t = self.n_observations
-        L = np.zeros((t, t))
-        L[np.tril_indices(t)] = self._factor[: t * (t + 1) // 2]
-        return L
-
-    def _solve(self, B):
-        """Return L^{-1} B."""
-        t = self.n_observations
-        if B.shape[1] <= PACKED_COLUMNS:
-            packed = self._factor[: t * (t + 1) // 2]
-            return np.column_stack([blas.dtpsv(t, packed, b, lower=0, trans=1) for b in B.T])
-        return forward_solve(self._dense_factor(), B)
 
     def _extend(self, new, column=None):
         """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used).
@@ -329,20 +297,16 @@ class GP:
         if not np.isfinite(gram).all():
             raise ValueError(f"kernel {self.kernel} gave a non-finite covariance; check its scale")
         if self.n_observations:
-            B = self._solve(self._data.cross(self.kernel, new)) if column is None else column
+            B = self._factor.solve(self._data.cross(self.kernel, new)) if column is None else column
             schur = gram - B.T @ B
         else:
             B, schur = np.empty((0, len(new))), gram
-        scale = float(np.diag(gram).max())
-        for jitter in (0.0, *(JITTERS * scale)):
-            added = (self.noise_var + jitter) * np.eye(len(new))
-            L, info = lapack.dpotrf(schur + added, lower=1, clean=1)
-            # a pivot below rounding of the prior variance carries no digits
-            if info == 0 and L.diagonal().min() ** 2 > 10 * np.finfo(float).eps * scale:
-                if jitter:
-                    warnings.warn(self._jitter_message(new, jitter), JitterWarning, stacklevel=3)
-                return B, L, jitter
-        raise NotPositiveDefiniteError(self._jitter_message(new, jitter, failed=True))
+        L, jitter = factorise(schur, self.noise_var, float(np.diag(gram).max()))
+        if L is None:
+            raise NotPositiveDefiniteError(self._jitter_message(new, jitter, failed=True))
+        if jitter:
+            warnings.warn(self._jitter_message(new, jitter), JitterWarning, stacklevel=3)
+        return B, L, jitter
 
     def _jitter_message(self, new, jitter, failed=False):
         data = new if self._data is None else self._data.append(new)
@@ -373,16 +337,7 @@ class GP:
         return y - self.mean
 
     def _append(self, new, residual, whitened, B, L_new):
-        t, n = self.n_observations, len(new)
-        size = (t + n) * (t + n + 1) // 2
-        if size > len(self._factor):
-            grown = np.empty(max(size, 2 * len(self._factor)))
-            grown[: t * (t + 1) // 2] = self._factor[: t * (t + 1) // 2]
-            self._factor = grown
-        for i in range(n):
-            row = (t + i) * (t + i + 1) // 2
-            self._factor[row : row + t] = B[:, i]
-            self._factor[row + t : row + t + i + 1] = L_new[i, : i + 1]
+        self._factor.extend(B, L_new)
         if self._data is None:
             self._data, self._residual, self._whitened = new, residual, whitened
         else:

@@ -18,7 +18,7 @@ def forward_solve(L, B):
 
 def _subtract_product(rows, B, old):
     """Subtract B' old from `rows` in place, the one pass over V that an observation costs."""
-    if len(rows) == 1:
+    if len(rows) == 1 and old.flags.c_contiguous:  # dgemv would copy the rows of a grown set
         blas.dgemv(-1.0, old.T, B[:, 0], beta=1.0, y=rows[0], overwrite_y=1)
     else:
         rows -= B.T @ old
