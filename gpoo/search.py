@@ -1,5 +1,7 @@
 """What every tree search of [GPOO] shares: the tree, ask and tell, the history."""
 
+import math
+
 import numpy as np
 
 from common.domains import as_finite_array
@@ -130,6 +132,8 @@ class TreeSearch:
 
 def check_reward(y, step, cell):
     """Return the reward as a float, or raise with the round and the cell it belongs to."""
+    if isinstance(y, float) and math.isfinite(y):
+        return float(y)
     where = f"round {step}, cell {cell.name} from {cell.low.tolist()} to {cell.high.tolist()}"
     if y is None:
         raise TypeError(
