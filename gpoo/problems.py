@@ -62,8 +62,8 @@ class PublishedProblem:
         S; None averages over the whole cell (App. D).
     noise_std : float
         sigma.
-    length_scale, variance : float
-        Of the searches' kernel, the same for all three functions.
+    length_scale, prior_var : float
+        l and v of the searches' kernel, the same for all three functions.
     """
 
     function: Literal[1, 2, 3] = 1
@@ -71,7 +71,7 @@ class PublishedProblem:
     n_points: int | None = 1
     noise_std: float = 0.1
     length_scale: float = 0.05
-    variance: float = 0.1
+    prior_var: float = 0.1
 
     def __post_init__(self):
         Partition(1, self.arity, self.n_points)
@@ -82,7 +82,7 @@ class PublishedProblem:
         return Instance(
             f,
             Partition(1, self.arity, self.n_points),
-            SquaredExponential(self.length_scale, self.variance),
+            SquaredExponential(self.length_scale, self.prior_var),
             self.noise_std,
             f.maximum(),
             int(rng.integers(2**62)),
@@ -99,7 +99,7 @@ class SampledProblem:
     ----------
     dim : int
         d, 1 or 2.
-    arity, n_points, noise_std, length_scale, variance
+    arity, n_points, noise_std, length_scale, prior_var
         As in `PublishedProblem`.
     split : {"cyclic", "all"}
         See `gpoo.tree.Partition`.
@@ -111,7 +111,7 @@ class SampledProblem:
     split: Literal["cyclic", "all"] = "cyclic"
     noise_std: float = 0.1
     length_scale: float = 0.05
-    variance: float = 0.1
+    prior_var: float = 0.1
 
     def __post_init__(self):
         Partition(self.dim, self.arity, self.n_points, self.split)
@@ -120,7 +120,7 @@ class SampledProblem:
 
     def draw(self, rng):
         """Draw f, then the seed of fresh runs."""
-        f = draw_function(self.length_scale, self.variance, self.dim, rng)
+        f = draw_function(self.length_scale, self.prior_var, self.dim, rng)
         return Instance(
             f,
             Partition(self.dim, self.arity, self.n_points, self.split),

@@ -218,7 +218,7 @@ def test_settings_of_the_experiments():
     for f in (1, 2, 3):
         problem = PublishedProblem(**regret.problem_params(f"f{f}-s10-code"))
         assert (problem.function, problem.arity, problem.n_points) == (f, 2, 10)
-        assert (problem.noise_std, problem.length_scale, problem.variance) == (0.1, 0.05, 0.1)
+        assert (problem.noise_std, problem.length_scale, problem.prior_var) == (0.1, 0.05, 0.1)
         grid = {
             tuple(sk.problem_params(v).values()) for v in sk.variants if v.startswith(f"f{f}-k")
         }
