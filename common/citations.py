@@ -15,6 +15,7 @@ PLACES = {
     "figure": r"Figs?\.|Figures?",
     "table": r"Tabs?\.|Tables?",
     "definition": r"Defs?\.|Definitions?",
+    "assumption": r"Assumptions?",
 }
 NUMBER = r"\(?([A-Z]\b|\d+)(?:\.(\d+))?\)?(?:\s?\([a-z]\))?"
 LIST = rf"{NUMBER}(?:(?:,\s+|,?\s+and\s+|-){NUMBER})*"

@@ -84,3 +84,16 @@ class Functionals:
             self.starts[first:stop] - low,
             self.plain,
         )
+
+
+def as_functionals(X, weights=None):
+    """Return `X` as a batch of functionals; a batch passes through unchanged.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d) or (n, S, d), or a batch of functionals
+        A batch is anything with `append`, `cross`, `diag` and `part` as `Functionals` has them.
+    weights : array_like of shape (n, S) or (S,), optional
+        Only with arrays.
+    """
+    return X if weights is None and hasattr(X, "cross") else Functionals(X, weights)

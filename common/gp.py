@@ -7,24 +7,13 @@ a plain point is the special case of one representative with weight 1.
 import warnings
 
 import numpy as np
-from scipy.linalg import blas, lapack
 from scipy.spatial.distance import pdist
 
 from common.domains import as_finite_array, positive
-from common.functionals import Functionals
+from common.factor import JitterWarning, NotPositiveDefiniteError, PackedFactor, factorise
+from common.functionals import as_functionals
 from common.kernels import Kernel
 from common.tracking import TrackedSet, clip_variance, forward_solve
-
-JITTERS = np.sqrt(np.finfo(float).eps) * 10.0 ** np.arange(0, 6)
-"""Jitter ladder, relative to the prior variance: 1.5e-8, 1.5e-7, ..., 1.5e-3."""
-
-
-class JitterWarning(UserWarning):
-    """The Gram matrix was singular to working precision and jitter was added; names the value."""
-
-
-class NotPositiveDefiniteError(np.linalg.LinAlgError):
-    """No jitter on the ladder made the Gram matrix positive definite."""
 
 
 class GP:
@@ -72,7 +61,7 @@ class GP:
         self._data = None  # Functionals of all observations
         self._residual = None  # y - mean, shape (t,) or (t, p)
         self._whitened = None  # L^{-1} (y - mean)
-        self._factor = np.empty(0)  # L by rows: the packed upper triangle of L' by columns
+        self._factor = PackedFactor()
         self._tracked = []
 
     @property
@@ -85,8 +74,9 @@ class GP:
 
         Parameters
         ----------
-        X : array_like of shape (n, d) or (n, S, d)
-            Points, or the S representatives of each aggregated observation.
+        X : array_like of shape (n, d) or (n, S, d), or functionals
+            Points, the S representatives of each aggregated observation, or any batch with the
+            methods of `Functionals`, for example exact averages over regions.
         y : array_like of shape (n,) or (n, p)
             Observed values; p outputs that share kernel and noise share the factor.
         weights : array_like of shape (n, S) or (S,), optional
@@ -104,9 +94,64 @@ class GP:
         NotPositiveDefiniteError
             The Gram matrix stays singular under all jitters; nothing is changed.
         """
-        new = Functionals(X, weights)
-        residual = self._check_targets(new, y)
-        B, L_new, jitter = self._extend(new)
+        new = as_functionals(X, weights)
+        return self._absorb(new, self._check_targets(new, y), *self._extend(new))
+
+    def condition_tracked(self, tracked, place, y):
+        """Append one observation of a tracked candidate, whose row is known: O(t) plus `track`'s.
+
+        Parameters
+        ----------
+        tracked : TrackedSet
+            One of this GP's own.
+        place : int
+            Index of the candidate in the set, from 0.
+        y : float
+            Observed value.
+
+        Returns
+        -------
+        GP
+            self.
+
+        Raises
+        ------
+        TypeError, ValueError
+            A foreign set, an index outside it, or a value that is no finite number.
+        """
+        if not any(tracked is own for own in self._tracked):
+            raise ValueError("the tracked set is not this GP's; use one returned by its track()")
+        if not 0 <= place < len(tracked):
+            raise ValueError(f"place must lie in 0..{len(tracked) - 1}, got {place}")
+        new = tracked.candidates.part(place, place + 1)
+        residual = self._check_targets(new, [y])
+        return self._absorb(new, residual, *self._extend(new, tracked.column(place)))
+
+    def extend_tracked(self, tracked, candidates):
+        """Add candidates to a tracked set: O(t^2) each, the others are not touched.
+
+        Parameters
+        ----------
+        tracked : TrackedSet
+            One of this GP's own.
+        candidates : array_like of shape (n, d) or (n, S, d), or functionals
+            Appended after those of the set, of the same kind.
+
+        Returns
+        -------
+        TrackedSet
+            The same set.
+        """
+        new = as_functionals(candidates)
+        fresh = TrackedSet(new, self.kernel, self.mean)
+        if self.n_observations:
+            V = self._factor.solve(self._data.cross(self.kernel, new))
+            fresh.fill(V, self._whitened)
+        tracked.absorb(fresh)
+        return tracked
+
+    def _absorb(self, new, residual, B, L_new, jitter):
+        """Append observations whose Schur complement has been factorised."""
         known = B.T @ self._whitened if len(B) else 0.0
         z = forward_solve(L_new, residual - known)
         updates = [tracked.propose(self.kernel, new, B, L_new, z) for tracked in self._tracked]
@@ -136,10 +181,10 @@ class GP:
         MemoryError
             The rows of all data (and `rounds` more) do not fit: names bytes needed and available.
         """
-        tracked = TrackedSet(Functionals(candidates), self.kernel, self.mean)
+        tracked = TrackedSet(as_functionals(candidates), self.kernel, self.mean)
         tracked.reserve(self.n_observations + rounds)
         if self.n_observations:
-            L = self._dense_factor()
+            L = self._factor.dense()
             tracked = tracked.rebuilt(self.kernel, self.mean, self._data, L, self._whitened)
         self._tracked.append(tracked)
         return tracked
@@ -194,11 +239,11 @@ class GP:
         var : ndarray of shape (m,), or (m, m)
             In squared units of y.
         """
-        query = Functionals(X, weights)
+        query = as_functionals(X, weights)
         prior = query.cross(self.kernel, query) if return_cov else query.diag(self.kernel)
         if self._data is None:
             return np.full(len(query), self.mean), prior
-        V = self._solve(self._data.cross(self.kernel, query))
+        V = self._factor.solve(self._data.cross(self.kernel, query))
         mean = self.mean + V.T @ self._whitened
         if return_cov:
             return mean, prior - V.T @ V
@@ -228,7 +273,7 @@ class GP:
     def log_det(self):
         """Log det(I + K_t / noise_var), twice the information gain in nats."""
         return float(
-            2 * np.log(self._diagonal()).sum() - self.n_observations * np.log(self.noise_var)
+            2 * np.log(self._factor.diagonal()).sum() - self.n_observations * np.log(self.noise_var)
         )
 
     @property
@@ -237,50 +282,31 @@ class GP:
         if self._data is None:
             return 0.0
         p = 1 if self._residual.ndim == 1 else self._residual.shape[1]
-        log_det = np.log(self._diagonal()).sum() + 0.5 * self.n_observations * np.log(2 * np.pi)
+        log_det = np.log(self._factor.diagonal()).sum() + 0.5 * self.n_observations * np.log(
+            2 * np.pi
+        )
         return float(-0.5 * (self._whitened**2).sum() - p * log_det)
 
-    # Packed factor: row i of L occupies entries i(i+1)/2 ... i(i+1)/2 + i.
+    def _extend(self, new, column=None):
+        """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used).
 
-    def _diagonal(self):
-        rows = np.arange(self.n_observations)
-        return self._factor[rows * (rows + 3) // 2]
-
-    def _dense_factor(self):
-        t = self.n_observations
-        L = np.zeros((t, t))
-        L[np.tril_indices(t)] = self._factor[: t * (t + 1) // 2]
-        return L
-
-    def _solve(self, B):
-        """Return L^{-1} B."""
-        t = self.n_observations
-        if B.shape[1] == 1:
-            packed = self._factor[: t * (t + 1) // 2]
-            return blas.dtpsv(t, packed, B[:, 0], lower=0, trans=1)[:, None]
-        return forward_solve(self._dense_factor(), B)
-
-    def _extend(self, new):
-        """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used)."""
+        `column` is L^{-1} K_old,new where it is known already.
+        """
         single = len(new) == 1
         gram = new.diag(self.kernel)[:, None] if single else new.cross(self.kernel, new)
         if not np.isfinite(gram).all():
             raise ValueError(f"kernel {self.kernel} gave a non-finite covariance; check its scale")
         if self.n_observations:
-            B = self._solve(self._data.cross(self.kernel, new))
+            B = self._factor.solve(self._data.cross(self.kernel, new)) if column is None else column
             schur = gram - B.T @ B
         else:
             B, schur = np.empty((0, len(new))), gram
-        scale = float(np.diag(gram).max())
-        for jitter in (0.0, *(JITTERS * scale)):
-            added = (self.noise_var + jitter) * np.eye(len(new))
-            L, info = lapack.dpotrf(schur + added, lower=1, clean=1)
-            # a pivot below rounding of the prior variance carries no digits
-            if info == 0 and L.diagonal().min() ** 2 > 10 * np.finfo(float).eps * scale:
-                if jitter:
-                    warnings.warn(self._jitter_message(new, jitter), JitterWarning, stacklevel=3)
-                return B, L, jitter
-        raise NotPositiveDefiniteError(self._jitter_message(new, jitter, failed=True))
+        L, jitter = factorise(schur, self.noise_var, float(np.diag(gram).max()))
+        if L is None:
+            raise NotPositiveDefiniteError(self._jitter_message(new, jitter, failed=True))
+        if jitter:
+            warnings.warn(self._jitter_message(new, jitter), JitterWarning, stacklevel=3)
+        return B, L, jitter
 
     def _jitter_message(self, new, jitter, failed=False):
         data = new if self._data is None else self._data.append(new)
@@ -311,16 +337,7 @@ class GP:
         return y - self.mean
 
     def _append(self, new, residual, whitened, B, L_new):
-        t, n = self.n_observations, len(new)
-        size = (t + n) * (t + n + 1) // 2
-        if size > len(self._factor):
-            grown = np.empty(max(size, 2 * len(self._factor)))
-            grown[: t * (t + 1) // 2] = self._factor[: t * (t + 1) // 2]
-            self._factor = grown
-        for i in range(n):
-            row = (t + i) * (t + i + 1) // 2
-            self._factor[row : row + t] = B[:, i]
-            self._factor[row + t : row + t + i + 1] = L_new[i, : i + 1]
+        self._factor.extend(B, L_new)
         if self._data is None:
             self._data, self._residual, self._whitened = new, residual, whitened
         else:

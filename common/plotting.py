@@ -61,6 +61,16 @@ METHODS = {
     "it-kb": Style("IT-KB", "#D55E00", (0, (1.2, 1.2)), "^"),
     "it-bkb": Style("IT-BKB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
     "mobo": Style("MOBO", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
+    "gpoo": Style("GPOO", "#0072B2", "-", "o"),
+    "gpoo-s10": Style("GPOO, S = 10", "#56B4E9", (0, (5, 1.5)), "s"),
+    "gpoo-quad": Style("GPOO, K = 4", "#56B4E9", (0, (5, 1.5)), "s"),
+    "gpoo-two-stage": Style("GPOO, then its points", "#CC79A7", (0, (5, 1.5)), "s"),
+    "stooo": Style("StoOO", "#D55E00", (0, (1.2, 1.2)), "^"),
+    "stooo-s10": Style("StoOO, S = 10", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
+    "gptree": Style("GPTree", "#009E73", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
+    "random": Style("uniform cells", "#999999", (0, (3, 1)), "X"),
+    "hoo": Style("HOO (ours)", "#CC79A7", (0, (5, 1.5, 1.2, 1.5)), "P"),
+    "gp-ucb": Style("GP-UCB (ours)", "#000000", (0, (1, 2)), "*"),
 }
 
 SEQUENCE = (

@@ -110,6 +110,58 @@ METRICS = {
         "wall time of the posterior of all rounds computed anew, in seconds, as the paper costs it",
         timing=True,
     ),
+    "aggregated_regret": Metric(
+        r"$R_N$",
+        "min",
+        "max f minus the average reward of the recommended cell, noise-free f",
+        regret=True,
+    ),
+    "point_regret": Metric(
+        r"$\min_{x \in C_N} \hat R_N(x)$",
+        "min",
+        "max f minus the largest reward among the representative points of the recommended cell",
+        regret=True,
+    ),
+    "recommended_depth": Metric(r"$h_N$", "none", "depth of the recommended cell"),
+    "n_leaves": Metric(r"$|\mathcal{L}_t|$", "none", "leaves of the tree", monotone=1),
+    "pulled_depth": Metric(r"$h_t$", "none", "depth of the pulled cell"),
+    "pulled_index": Metric(r"$i_t$", "none", "index of the pulled cell within its depth"),
+    "reward": Metric(r"$r_t$", "none", "observed noisy average reward of the pulled cell"),
+    "coverage_ratio": Metric(
+        r"$\max_{h,i} |\bar f - \mu| / CI$",
+        "min",
+        "largest error of a node's posterior mean over its confidence width, all nodes of the tree",
+    ),
+    "selected_gap_ratio": Metric(
+        r"$(f^* - \bar f) / (\delta(h) + 2 CI)$",
+        "min",
+        "loss of the selected node over the bound that its selection implies",
+    ),
+    "expanded_gap_ratio": Metric(
+        r"$(f^* - \bar f) / (3 \delta(h))$",
+        "min",
+        "loss of the node expanded in the round over 3 delta(h)",
+    ),
+    "pulls_ratio": Metric(
+        r"$T_{h,i} / \lceil \beta_t \sigma^2 / \delta(h)^2 \rceil$",
+        "min",
+        "pulls of the selected node over the bound on pulls before expansion",
+    ),
+    "aggregated_regret_ratio": Metric(
+        r"$R_t / \mathrm{bound}(t)$",
+        "min",
+        "aggregated regret over the bound from the deepest expanded node",
+    ),
+    "depth_ratio": Metric(
+        r"$(1 + H_{\mathrm{bound}}(t)) / (1 + H_t)$",
+        "min",
+        "depth guaranteed by the budget argument over the depth reached, both counted from 1",
+    ),
+    "smoothness_ratio": Metric(
+        r"$\sup L \ell(x_{h,i}, x) / \delta(h)$",
+        "min",
+        "true variation of f within cells over delta(h), the largest over depths",
+    ),
 }
 """The closed list: a trace may hold these metrics and no other."""
 

@@ -16,13 +16,14 @@ from mtbo.baselines import ITBKB, ITKB, MOBO
 from mtbo.multitask import DiagonalKernel
 from mtbo.scalarization import ChebyshevScalarization, LinearScalarization
 from mtbo.scoring import Scorer
+from mtbo.sensors import SensorProblem
 from mtbo.theory import mt_kb_radius_as_printed, nystrom_q
 
 PROBLEMS = {
     "rkhs": problems.RKHSProblem,
     "sine": problems.SineProblem,
     "branin": problems.BraninProblem,
-    "sensors": problems.SensorProblem,
+    "sensors": SensorProblem,
 }
 
 DATA = {

@@ -9,12 +9,11 @@ from mtbo.multitask import DiagonalKernel
 from mtbo.problems import (
     BraninProblem,
     RKHSProblem,
-    SensorProblem,
     SineProblem,
     branin,
-    load_sensors,
     unit_grid,
 )
+from mtbo.sensors import SensorProblem, load_sensors
 
 
 def rng(seed=0):

@@ -1,0 +1,212 @@
+"""Tree searches without a model that [GPOO] is compared with: StoOO, uniform cells, and HOO.
+
+References: [Munos] R. Munos, "From Bandits to Monte-Carlo Tree Search", Foundations and Trends in
+Machine Learning 7 (2014), Fig. 3.9; [HOO] S. Bubeck, R. Munos, G. Stoltz and C. Szepesvari,
+"X-Armed Bandits", JMLR 12 (2011). HOO is not in the paper: it is ours.
+"""
+
+import math
+
+import numpy as np
+
+from common.domains import positive
+from common.settings import check_name
+from gpoo.search import TreeSearch
+
+FORMS = ("gaussian", "hoeffding", "code")
+
+
+def stooo_width(pulls, *, budget, eta, noise_std, form="gaussian"):
+    r"""Half-width of StoOO's intervals after T pulls, in units of f.
+
+    .. math:: \sigma \sqrt{2 \log(n^2/\eta) / T} \text{ (gaussian)}, \quad
+        \sqrt{\log(n^2/\eta) / (2T)} \text{ (hoeffding)}, \quad
+        \log(n^2/\eta) / (2T) \text{ (code)}
+
+    Source: [GPOO] Sec. 5 compares with [Munos] Fig. 3.9, whose rewards lie in [0, 1]
+    ("hoeffding"); "gaussian" is the same for N(0, sigma^2) noise; the authors' experiments leave
+    the root out ("code").
+
+    Parameters
+    ----------
+    pulls : int or ndarray
+        T >= 1.
+    budget : int
+        n.
+    eta : float
+        Failure probability.
+    noise_std : float
+        sigma, in units of f; only "gaussian" uses it.
+    form : {"gaussian", "hoeffding", "code"}
+
+    Examples
+    --------
+    >>> round(float(stooo_width(1, budget=80, eta=0.1, noise_std=0.1)), 6)
+    0.470357
+    """
+    log_term = math.log(budget**2 / eta)
+    if form == "gaussian":
+        return noise_std * (2 * log_term / pulls) ** 0.5
+    if form == "hoeffding":
+        return (log_term / (2 * pulls)) ** 0.5
+    return log_term / (2 * pulls)
+
+
+class StoOO(TreeSearch):
+    r"""Stochastic optimistic optimisation: no model, each node judged by its own pulls.
+
+    Pulls the leaf of largest ``mean + width + delta(h)``, unpulled leaves first, and expands it
+    once its width is at most delta(h); with form "code", once ``T >= log(n^2/eta) / (2T)``. With
+    S > 1 it is the aggregated StoOO: the same method on averaged rewards.
+
+    Parameters
+    ----------
+    partition : Partition
+    budget : int
+        n, which enters the width.
+    delta : callable
+        As in `GPOO`.
+    noise_std : float
+        sigma, in units of f.
+    eta : float, optional
+        Failure probability in (0, 1).
+    form : {"gaussian", "hoeffding", "code"}, optional
+        See `stooo_width`.
+
+    Notes
+    -----
+    Source: [GPOO] Sec. 5; [Munos] Fig. 3.9. Recommends the first-reached deepest expanded node.
+    """
+
+    def __init__(self, partition, *, budget, delta, noise_std, eta=0.1, form="gaussian"):
+        check_name("form", form, FORMS)
+        super().__init__(partition)
+        if budget < 1:
+            raise ValueError(f"budget must be at least 1, got {budget}")
+        self.delta, self.form = delta, form
+        self._width = {
+            "budget": budget, "eta": positive(eta, "eta", upper=1.0),
+            "noise_std": positive(noise_std, "noise_std"), "form": form,
+        }  # fmt: skip
+        self._sums = [0.0]
+        self._values = np.array([np.inf])
+        self._deepest = 0
+
+    def _select(self):
+        return int(self._values.argmax())
+
+    def _update(self, place, y):
+        self._sums[place] += y
+        pulls, margin = self.pulls[place], self.delta(self.nodes[place].depth)
+        width = stooo_width(pulls, **self._width)
+        self._values[place] = self._sums[place] / pulls + width + margin
+        if pulls >= width if self.form == "code" else width <= margin:
+            if self.nodes[place].depth > self.nodes[self._deepest].depth:
+                self._deepest = place
+            n_new = len(self.expand(place))
+            self._sums += [0.0] * n_new
+            self._values = np.concatenate([self._values, np.full(n_new, np.inf)])
+            self._values[place] = -np.inf
+
+    def _recommend(self):
+        return self._deepest
+
+
+class RandomCells(TreeSearch):
+    """Pulls equal cells once each and recommends the best observed: the authors' "Random".
+
+    The cells are ``floor(n^(1/d))^d`` boxes in order; what is left of the budget pulls them again
+    from the first, and the mean counts.
+
+    Parameters
+    ----------
+    partition : Partition
+        Gives d and S.
+    budget : int
+        n.
+
+    Notes
+    -----
+    Source: [GPOO] Sec. 5; it is in the authors' code and not in their plots.
+    """
+
+    def __init__(self, partition, *, budget):
+        super().__init__(partition)
+        if budget < 1:
+            raise ValueError(f"budget must be at least 1, got {budget}")
+        d = partition.dim
+        side = int(budget ** (1 / d) + 1e-9)
+        corners = np.stack(np.meshgrid(*[np.arange(side)] * d, indexing="ij"), axis=-1)
+        self.nodes = [
+            partition.box(1, i, low / side, (low + 1) / side)
+            for i, low in enumerate(corners.reshape(-1, d))
+        ]
+        n = len(self.nodes)
+        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
+        self._sums = np.zeros(n)
+
+    def _select(self):
+        return self.n_observations % len(self.nodes)
+
+    def _update(self, place, y):
+        self._sums[place] += y
+
+    def _recommend(self):
+        pulls = np.array(self.pulls)
+        means = np.where(pulls > 0, self._sums / np.maximum(pulls, 1), -np.inf)
+        return int(means.argmax())
+
+
+class HOO(TreeSearch):
+    r"""Hierarchical optimistic optimisation (truncated to a known budget n), on average rewards.
+
+    .. math::
+        U_{h,i} = \hat\mu_{h,i} + \sigma \sqrt{8 \log n / T_{h,i}} + \delta(h), \qquad
+        B_{h,i} = \min\bigl\{ U_{h,i}, \max_j B_{h+1,j} \bigr\}
+
+    where the pulls of a node are those of all its descendants. With sigma = 1/2, as for rewards
+    in [0, 1], it is the width of the source.
+
+    Parameters
+    ----------
+    partition, budget, delta, noise_std
+        As in `StoOO`.
+
+    Notes
+    -----
+    Ours. Source: [HOO] Sec. 3. Recommends the last pulled node along the most pulled children.
+    """
+
+    def __init__(self, partition, *, budget, delta, noise_std):
+        super().__init__(partition)
+        self.delta = delta
+        self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(max(budget, 2)))
+        self._children = {}
+        self._sums, self._bounds, self._visits = [0.0], [np.inf], [0]
+
+    def _select(self):
+        place = 0
+        while place in self._children:
+            place = max(self._children[place], key=self._bounds.__getitem__)
+        return place
+
+    def _update(self, place, y):
+        self._children[place] = self.expand(place)
+        n_new = len(self._children[place])
+        self._sums += [0.0] * n_new
+        self._bounds += [np.inf] * n_new
+        self._visits += [0] * n_new
+        while place >= 0:
+            self._sums[place] += y
+            self._visits[place] += 1
+            T, depth = self._visits[place], self.nodes[place].depth
+            upper = self._sums[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
+            best = max(self._bounds[child] for child in self._children[place])
+            self._bounds[place] = min(upper, best)
+            place = self.parents[place]
+
+    def _recommend(self):
+        place = 0
+        while pulled := [c for c in self._children.get(place, ()) if self._visits[c]]:
+            place = max(pulled, key=self._visits.__getitem__)
+        return place

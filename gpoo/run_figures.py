@@ -1,0 +1,269 @@
+"""Figures of single recorded runs of [GPOO]: Figs. 1 to 3, the functions, trees and fits.
+
+The runs come from the results; the tree and the posterior of a round are those that the recorded
+rewards imply, told again to the same method.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from common import plotting
+from common.plotting import look, panels
+from gpoo import study
+from gpoo.functions import published_function
+
+DARK, LIGHT, TRUTH = "#0072B2", "#9ECAE1", "#D55E00"
+
+
+def replay(results, variant, method, rounds=None):
+    """Tell a recorded run again and return the method in the state after some rounds.
+
+    Parameters
+    ----------
+    results : common.results.Results
+    variant, method : str
+        Of the experiment "illustration".
+    rounds : int, optional
+        Default: all.
+
+    Returns
+    -------
+    instance : gpoo.problems.Instance
+    search : TreeSearch
+        It has told its first `rounds` rewards and asked nothing since.
+
+    Raises
+    ------
+    ValueError
+        The method asks another cell than the recorded one: the results are of other code.
+    """
+    config = results.config("illustration")
+    trace = results.trace("illustration")
+    part = trace[(trace["variant"] == variant) & (trace["method"] == method) & (trace.seed == 0)]
+    table = part.pivot(index="step", columns="metric", values="value").sort_index()
+    problem = study.PROBLEMS[config.problem](**config.problem_params(variant))
+    instance = problem.draw(np.random.default_rng(0))  # nothing of it but a seed is random
+    params = replace(study.Params(), **config.params(variant))
+    search = study.METHODS[method](instance, params, config.horizon, None)
+    for step, row in table.iloc[:rounds].iterrows():
+        cell = search.ask()
+        if cell.name != (row["pulled_depth"], row["pulled_index"]):
+            raise ValueError(
+                f"round {step} of the recorded run pulled another cell than {cell.name}; run "
+                "the experiment illustration again"
+            )
+        search.tell(cell, row["reward"])
+    return instance, search
+
+
+def _draw_tree(ax, search):
+    """Draw the tree over the interval, one row a depth; the colour tells the pulls."""
+    colours = np.array(["#BBBBBB", DARK, TRUTH])[np.minimum(search.pulls, 2)]
+    x = [float((c.low[0] + c.high[0]) / 2) for c in search.nodes]
+    y = [-c.depth for c in search.nodes]
+    for place, parent in enumerate(search.parents):
+        if parent >= 0:
+            ax.plot([x[parent], x[place]], [y[parent], y[place]], color="0.8", linewidth=0.7)
+    ax.scatter(x, y, c=list(colours), s=9, zorder=3)
+    ax.set_ylabel("depth")
+    depths = range(0, min(y) - 1, -2)
+    ax.set_yticks(list(depths), [str(-d) for d in depths])
+
+
+def _leaf_table(search, t):
+    """Return cell, mean, CI, delta and b of the leaves before the selection of round t."""
+    leaves = search.leaves()
+    widths, b = search.widths(t), search.b_values(t)
+    rows = [
+        (*search.nodes[i].name, search.nodes[i].low[0], search.nodes[i].high[0],
+         search.posterior.mean[i], widths[i], search.margins[i], b[i])
+        for i in leaves
+    ]  # fmt: skip
+    names = ["depth", "index", "low", "high", "mean", "width", "delta", "b"]
+    return pd.DataFrame(rows, columns=names).sort_values("low", ignore_index=True)
+
+
+def _draw_leaves(ax, table, light=True):
+    """Draw each leaf's mean with its bands: dark for CI, light for delta(h) beyond it."""
+    for cell in table.itertuples():
+        span, reach = [cell.low, cell.high], cell.width + cell.delta
+        if light:
+            ax.fill_between(span, cell.mean - reach, cell.mean + reach, color=LIGHT, alpha=0.55)
+        ax.fill_between(
+            span,
+            cell.mean - cell.width,
+            cell.mean + cell.width,
+            color=DARK,
+            alpha=0.45,
+            linewidth=0,
+        )
+        ax.hlines(cell.mean, *span, color="black", linewidth=1.5)
+
+
+def _draw_truth(ax, f, **style):
+    x = np.linspace(0, 1, 600)
+    y = f(x[:, None])
+    ax.plot(x, y, color=TRUTH, **{"linewidth": 1.4, "label": "$f$", **style})
+    return pd.DataFrame({"panel": "f", "x": x, "value": y})
+
+
+def fig1(results):
+    """Draw Fig. 1: the tree over cells, and what GPOO believes of every leaf."""
+    rounds = min(14, results.config("illustration").horizon)
+    instance, search = replay(results, "f1-s10", "gpoo", rounds)
+    table = _leaf_table(search, rounds + 1)
+    with look():
+        fig, axes = plotting.stacked(
+            ["tree", "leaves: mean, CI (dark), CI + δ(h) (light)"], [1, 2], (6.0, 4.8)
+        )
+        _draw_tree(axes[0], search)
+        _draw_leaves(axes[1], table)
+        truth = _draw_truth(axes[1], instance.f)
+        axes[1].set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+        axes[1].legend(frameon=False, loc="lower right")
+    note = f"After {rounds} pulls. Tree: grey not pulled, blue pulled once, orange more often."
+    plotting.legend(fig, (), note)
+    return fig, pd.concat([table.assign(panel="leaves"), truth], ignore_index=True)
+
+
+def fig2(results):
+    """Draw Fig. 2: the leaves before two consecutive pulls, and after the second."""
+    first = min(13, results.config("illustration").horizon - 1)
+    titles = [f"before pull {first + k + 1}" for k in range(3)]
+    fig, axes = panels(titles, height=3.0)
+    tables = []
+    with look():
+        for k, ax in enumerate(axes):
+            instance, search = replay(results, "f1-s10", "gpoo", first + k)
+            table = _leaf_table(search, first + k + 1).assign(panel=titles[k])
+            chosen = search.nodes[search.ask() and search._pending]
+            _draw_leaves(ax, table)
+            middle = (table["low"] + table["high"]) / 2
+            ax.plot(middle, table["b"], "_", color="black", markersize=7, label="$b$-value")
+            x, b = float(chosen.low[0] + chosen.high[0]) / 2, table["b"].max()
+            ax.plot(x, b, "*", color="#CC79A7", markersize=11, label="selected")
+            _draw_truth(ax, instance.f)
+            ax.set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+            tables.append(
+                table.assign(
+                    selected=[
+                        n == chosen.name for n in zip(table["depth"], table["index"], strict=True)
+                    ]
+                )
+            )
+        top = max(ax.get_ylim()[1] for ax in axes)
+        low = min(ax.get_ylim()[0] for ax in axes)
+        for ax in axes:
+            ax.set_ylim(low, top)
+    note = r"Line: mean. Dark: $\pm$ CI. Light: $\pm$ (CI + $\delta(h)$). Units of f."
+    plotting.legend(fig, axes[:1], note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def fig3(results):
+    """Draw Fig. 3: how L times the distance within a cell is linked to delta(h)."""
+    instance, search = replay(results, "f1-s1", "gpoo")
+    depth = search.recommend().depth
+    x = search.recommend().representatives[0]
+    depths = [h for h in (2, 3, 4) if h <= max(2, depth)]
+    fig, axes = panels([f"cell at depth {h}" for h in depths], height=2.8)
+    L, tables = instance.f.largest_slope(), []
+    with look():
+        for ax, h in zip(axes, depths, strict=True):
+            cell = instance.partition.locate(x, h)
+            centre, margin = cell.representatives[0], search.delta(h)
+            grid = np.linspace(cell.low[0], cell.high[0], 201)
+            f, middle = instance.f(grid[:, None]), float(instance.f(centre[None])[0])
+            cone = L * np.abs(grid - centre[0])
+            band = {"color": LIGHT, "alpha": 0.5, "label": r"$f(x_{h,i}) \pm \delta(h)$"}
+            ax.fill_between(grid, middle - margin, middle + margin, **band)
+            ax.plot(grid, middle + cone, color=DARK, linestyle=(0, (4, 2)))
+            ax.plot(
+                grid,
+                middle - cone,
+                color=DARK,
+                linestyle=(0, (4, 2)),
+                label=r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$",
+            )
+            ax.plot(grid, f, color=TRUTH, label="$f$")
+            ax.plot(centre, middle, "o", color="black", label="representative point")
+            ax.set(xlabel="arm $x$", ylabel="reward")
+            ax.locator_params(axis="x", nbins=4)
+            frame = pd.DataFrame({"x": grid, "f": f, "cone": cone})
+            tables.append(frame.assign(panel=f"depth {h}", delta=margin, centre=middle))
+    note = rf"$L = {L:.2f}$, the largest slope of f, and $\delta(h) = 14 \cdot 2^{{-h}}$."
+    plotting.legend(fig, axes[:1], note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def functions(results):
+    """Draw the three reward functions of Sec. 5 with their maximisers."""
+    fig, axes = panels([f"function {k}" for k in (1, 2, 3)])
+    x, tables = np.linspace(0, 1, 1000), []
+    with look():
+        for ax, number in zip(axes, (1, 2, 3), strict=True):
+            y = published_function(number)(x[:, None])
+            ax.plot(x, y, color="black", linewidth=1.2)
+            ax.plot(x[y.argmax()], y.max(), "o", color=TRUTH)
+            ax.set(xlabel="arm $x$", ylabel="reward function", ylim=(-0.05, 1.02))
+            tables.append(pd.DataFrame({"panel": f"function {number}", "x": x, "f": y}))
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+SHOWN = {
+    ("gpoo", "f1-s1"): "GPOO, S = 1",
+    ("gpoo", "f1-s10"): "GPOO, S = 10",
+    ("gptree", "f1-s1"): "GPTree, S = 1",
+    ("stooo", "f1-s1"): "StoOO, S = 1",
+    ("stooo", "f1-s10"): "StoOO, S = 10",
+    ("random", "f1-s10"): "uniform cells, S = 10",
+}
+
+
+def trees(results):
+    """Draw tree and fit of every method after its last round, function 1. [GPOO] Sec. 5."""
+    titles = [f"{label}: {part}" for label in SHOWN.values() for part in ("tree", "fit")]
+    fig, axes = panels(titles, columns=4, height=2.2)
+    tables = []
+    with look():
+        for place, (method, variant) in enumerate(SHOWN):
+            instance, search = replay(results, variant, method)
+            _draw_tree(axes[2 * place], search)
+            tables.append(
+                _draw_fit(axes[2 * place + 1], instance, search).assign(
+                    panel=SHOWN[method, variant]
+                )
+            )
+            for ax in axes[2 * place : 2 * place + 2]:
+                ax.set_xlim(0, 1)
+                ax.set_xlabel("arm $x$")
+                ax.title.set_fontsize(8.5)
+    note = (
+        r"Tree: grey not pulled, blue pulled once, orange more often. Fit: orange f, dots rewards, "
+        r"blue posterior mean $\pm \sqrt{\beta_N}$ standard deviations."
+    )
+    plotting.legend(fig, (), note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def _draw_fit(ax, instance, search):
+    """Draw f, the rewards at the cells' centres, and the posterior of f where there is one."""
+    _draw_truth(ax, instance.f)
+    places, rewards = search.history()
+    centres = [float(search.nodes[i].low[0] + search.nodes[i].high[0]) / 2 for i in places]
+    ax.plot(centres, rewards, "o", color="0.35", markersize=2.2, alpha=0.7)
+    tables = [pd.DataFrame({"what": "reward", "x": centres, "value": rewards})]
+    if hasattr(search, "posterior"):
+        x = np.linspace(0, 1, 301)
+        mean, var = search.posterior.gp.predict(x[:, None])
+        if hasattr(search, "beta"):
+            reach = np.sqrt(search.beta(search.n_observations) * var)
+        else:
+            reach = search.multiplier * np.sqrt(var)
+        ax.plot(x, mean, color=DARK, linewidth=1.2)
+        ax.fill_between(x, mean - reach, mean + reach, color=DARK, alpha=0.25, linewidth=0)
+        tables.append(pd.DataFrame({"what": "mean", "x": x, "value": mean, "reach": reach}))
+    ax.set(ylabel="reward", ylim=(-0.5, 1.5))
+    return pd.concat(tables)

@@ -1,0 +1,92 @@
+"""The fidelity table of gpoo is bound to code, tests and README; settings have its values."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from common import fidelity
+from common.experiments import load_paper
+from common.results import Results
+from gpoo import figures, run_figures, study
+
+
+def test_fidelity_table_has_no_problem():
+    assert fidelity.check("gpoo") == []
+
+
+def test_every_line_equation_and_statement_has_a_row():
+    rows = fidelity.load("gpoo")
+    lines = [m[1] for row in rows if (m := re.match(r"Alg\. 1, l\. (\d+)$", row.where))]
+    assert lines == [str(n) for n in range(1, 9)]
+    places = " ".join(row.where for row in rows)
+    for kind, last in (
+        ("Eq. ({})", 5),
+        ("Definition {}", 3),
+        ("Assumption {}", 4),
+        ("Lemma {}", 1),
+    ):
+        for n in range(1, last + 1):
+            assert kind.format(n) in places
+    ids = {row.id for row in rows}
+    for n in range(1, 10):
+        assert any(i.startswith(f"code-c{n}") for i in ids)
+
+
+SETTINGS = (
+    "s2-higher-dim", "s2-two-stage", "alg1-l1", "alg1-l6", "alg1-l8", "app-a-quantile",
+    "lemma-1-beta", "s5-kernel", "s5-noise", "s5-arity", "s5-points", "s5-budget", "s5-repeats",
+    "s5-delta", "s5-beta", "s5-stooo", "s5-stooo-fresh", "s5-eta", "code-c3", "code-c5", "code-c6",
+    "code-c7-base", "code-c9",
+)  # fmt: skip
+
+
+@pytest.mark.paper("gpoo", *SETTINGS)
+def test_settings_have_the_values_of_the_table():
+    rows = {row.id: row for row in fidelity.load("gpoo")}
+    assert {name for name, row in rows.items() if row.field} == set(SETTINGS)
+    config = load_paper("gpoo")
+    for name in SETTINGS:
+        assert list(fidelity.field_problems(rows[name], "gpoo", config)) == []
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Results of the experiment "illustration", shortened."""
+    from common import jobs
+
+    root = tmp_path_factory.mktemp("root")
+    full = load_paper("gpoo", "smoke").experiments["illustration"]
+    folder = root / "results/smoke/gpoo/illustration"
+    runs, trace = jobs.run_seeds(full, [0], folder / "parts", say=lambda line: None)
+    runs.to_parquet(folder / "runs.parquet")
+    trace.to_parquet(folder / "trace.parquet")
+    return Results("smoke", "gpoo", root)
+
+
+@pytest.mark.paper("gpoo", "s5-trees", "s5-figures")
+@pytest.mark.parametrize("name", ["fig1", "fig2", "fig3", "functions", "trees"])
+def test_figures_of_recorded_runs(recorded, name):
+    figure, data = getattr(figures, name)(recorded)
+    assert isinstance(data, pd.DataFrame)
+    assert len(data)
+    assert figure.axes
+
+
+@pytest.mark.paper("gpoo", "s5-figures")
+def test_replayed_runs_are_the_recorded_ones(recorded):
+    trace = recorded.trace("illustration", "reward")
+    part = trace[(trace["variant"] == "f1-s10") & (trace["method"] == "gpoo")]
+    _, search = run_figures.replay(recorded, "f1-s10", "gpoo")
+    np.testing.assert_array_equal(search.history()[1], part.sort_values("step")["value"])
+    table = run_figures._leaf_table(search, search.n_observations + 1)
+    np.testing.assert_allclose(table["b"], table["mean"] + table["width"] + table["delta"])
+    assert table["low"].iloc[0] == 0
+    np.testing.assert_array_equal(table["high"][:-1], table["low"][1:])
+
+
+def test_every_figure_has_its_function():
+    for name in load_paper("gpoo").figures:
+        assert callable(getattr(figures, name.replace("-", "_")))
+    assert study.Params().delta_scale == 14

@@ -1,0 +1,154 @@
+"""Widths, constants and bounds against their formulas and the paper's anchors."""
+
+import numpy as np
+import pytest
+
+from gpoo import theory
+from gpoo.functions import lipschitz_quantile
+from gpoo.tree import Partition
+
+
+@pytest.mark.paper("gpoo", "lemma-1-beta", "s5-beta")
+def test_golden_beta():
+    t = np.array([2, 10, 20, 40, 80])
+    scaled = theory.beta_scaled(t)
+    np.testing.assert_allclose(scaled, [0.4187, 0.7405, 0.8792, 1.0178, 1.1564], atol=5e-5)
+    proof = theory.beta_srinivas(t, p=0.1)
+    np.testing.assert_allclose(proof, [8.37, 14.81, 17.58, 20.36, 23.13], atol=6e-3)
+    np.testing.assert_allclose(proof, 20 * scaled)
+    union = theory.beta_union(t, p=0.1, arity=2)
+    np.testing.assert_allclose(union, 2 * np.log((1 + 2 * t) * np.pi**2 * t**2 / 0.6))
+
+
+@pytest.mark.paper("gpoo", "lemma-1-beta")
+def test_union_bound_sums_to_p():
+    t = np.arange(1, 200001)
+    failures = (1 + 3 * t) * np.exp(-theory.beta_union(t, p=0.1, arity=3) / 2)
+    assert 0.0999 < failures.sum() <= 0.1
+
+
+@pytest.mark.paper("gpoo", "a2-tail", "app-a-lipschitz")
+def test_lipschitz_constant_inverts_the_tail():
+    for p in (0.01, 0.1, 0.5):
+        L = theory.lipschitz_constant(p, a=1.5, b=3.0, dim=2)
+        assert theory.lipschitz_tail(L, a=1.5, b=3.0, dim=2) == pytest.approx(p)
+    with pytest.raises(ValueError, match="at most d a"):
+        theory.lipschitz_constant(0.9, a=0.5, b=1.0)
+
+
+@pytest.mark.paper("gpoo", "app-a-quantile")
+def test_golden_quantiles_of_the_largest_slope():
+    """Medians and tails measured by an independent sampler; two to three per cent apart."""
+    for length_scale, expected in ((0.1, (6.4, 8.9, 11.1)), (0.05, (14.8, 19.2, 23.4))):
+        found = [lipschitz_quantile(length_scale, 0.1, 1, p) for p in (0.5, 0.1, 0.01)]
+        np.testing.assert_allclose(found, expected, rtol=0.035)
+    # the peak over an interval exceeds the value at a point
+    assert found[0] > theory.derivative_std(0.05, 0.1)
+
+
+@pytest.mark.paper("gpoo", "a2-kernels")
+def test_derivative_std_by_finite_differences():
+    from sklearn.gaussian_process.kernels import RBF, Matern
+
+    for kernel, nu in ((RBF(0.3), np.inf), (Matern(0.3, nu=2.5), 2.5)):
+        h = 1e-3
+        k = kernel(np.array([[0.0], [h]]))
+        std = np.sqrt((k[0, 0] + k[1, 1] - 2 * k[0, 1]) / h**2)
+        assert theory.derivative_std(0.3, nu=nu) == pytest.approx(std, rel=1e-3)
+    with pytest.raises(ValueError, match="nu must exceed 1"):
+        theory.derivative_std(0.3, nu=0.5)
+
+
+@pytest.mark.paper("gpoo", "a3-diameters", "s5-delta", "code-c7-base")
+def test_deltas():
+    delta = theory.lipschitz_delta(Partition(1, 2, 10), 19.2)
+    assert delta(3) == pytest.approx(19.2 * 0.95 / 8)
+    fourteen = theory.geometric_delta(14, 2)
+    assert fourteen(8) == pytest.approx(0.0546875)
+    with pytest.raises(ValueError, match="base must exceed 1"):
+        theory.geometric_delta(14, 1)
+
+
+@pytest.mark.paper("gpoo", "code-c8")
+def test_predictive_variance_stops_expansion_at_depth_7():
+    """sqrt(beta_80 0.005) exceeds delta(8) and not delta(7), whatever the posterior is."""
+    width = theory.confidence_width(0.005, theory.beta_scaled(80))
+    assert width == pytest.approx(0.0760, abs=5e-5)
+    delta = theory.geometric_delta(14, 2)
+    assert not theory.is_expanded(width, delta(8))
+    assert theory.is_expanded(width, delta(7))
+
+
+@pytest.mark.paper("gpoo", "eq-5", "s3-confidence", "s3-expansion-equality")
+def test_b_value_and_expansion():
+    width = theory.confidence_width(0.04, 2.25)
+    assert width == pytest.approx(0.3)
+    assert theory.b_value(0.5, width, 0.2) == pytest.approx(1.0)
+    assert theory.is_expanded(0.3, 0.3)
+
+
+@pytest.mark.paper("gpoo", "s4-pulls")
+def test_pulls_of_one_node_bring_its_interval_within_delta():
+    from common.gp import GP
+    from gpoo import SquaredExponential
+
+    for beta, margin in ((2.0, 0.11), (9.0, 0.2), (1.0, 3.0)):
+        T = int(theory.pulls_bound(beta, 0.01, margin))
+        gp = GP(SquaredExponential(0.1, 0.5), 0.01)
+        for _ in range(T):
+            gp.condition([[0.3]], [0.0])
+        width = theory.confidence_width(gp.predict([[0.3]])[1][0], beta)
+        assert width <= margin
+
+
+@pytest.mark.paper("gpoo", "s4-selected", "s4-expanded")
+def test_selected_gap_is_three_deltas_at_most_if_the_interval_is_within_delta():
+    assert theory.expanded_gap(0.2, 0.2) == pytest.approx(0.6)
+    assert theory.expanded_gap(0.2, 0.1) < 0.6
+
+
+@pytest.mark.paper("gpoo", "def-3", "thm-depth", "thm-regret")
+def test_budget_argument_by_enumeration():
+    margins, counts = [2.0**-h for h in range(9)], [1, 2, 3, 3, 3, 3, 3, 3]
+    pulls = [int(np.ceil(4.0 * 0.01 / m**2)) for m in margins]
+    for budget in (0, 1, 5, 50, 700, 10**6):
+        depth, spent = -1, pulls[0]
+        for level in range(8):
+            if spent <= budget:
+                depth = level
+            spent += 2 * counts[level] * pulls[level + 1]
+        found = theory.depth_bound(budget, counts, margins, beta=4.0, noise_var=0.01, arity=2)
+        assert found == depth
+    assert theory.near_optimal([0.1, 0.5, 0.9], 1.0, 0.2).tolist() == [False, True, True]
+    assert theory.regret_bound(0.1) == pytest.approx(0.3)
+    assert theory.regret_bound(0.1, 0.02, 0.03) == pytest.approx(0.35)
+
+
+@pytest.mark.paper("gpoo", "thm-rate")
+def test_rate_is_the_depth_that_the_budget_buys():
+    """delta(H) with C delta^-d cells a depth: N = beta sigma^2 delta^-(d+2) up to constants."""
+    beta, noise_var = 20.0, 0.01
+    for d in (0.0, 0.5, 1.0):
+        reached = []
+        for budget in (10**4, 10**8):
+            margins = [1.4**-h for h in range(200)]
+            counts = [max(1.0, m**-d) for m in margins]
+            H = theory.depth_bound(budget, counts, margins, beta=beta, noise_var=noise_var, arity=2)
+            rate = theory.regret_rate(budget, dimension=d, beta=beta, noise_var=noise_var)
+            reached.append(margins[H] / rate)
+        assert reached[0] == pytest.approx(reached[1], rel=0.6)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: theory.beta_srinivas(0, p=0.1), "count from 1"),
+        (lambda: theory.beta_srinivas(1, p=1.0), r"p must lie in \(0, 1\)"),
+        (lambda: theory.beta_union(1, p=0.0, arity=2), "p must lie"),
+        (lambda: theory.lipschitz_delta(Partition(), -1.0), "L must lie"),
+        (lambda: theory.pulls_bound(1.0, 0.0, 0.1), "noise_var must lie"),
+    ],
+)
+def test_values_out_of_range_are_refused(call, match):
+    with pytest.raises(ValueError, match=match):
+        call()
