@@ -110,6 +110,83 @@ METRICS = {
         "wall time of the posterior of all rounds computed anew, in seconds, as the paper costs it",
         timing=True,
     ),
+    # mvabo: regret, sets and verdicts
+    "regret": Metric(
+        r"$G(x^*)-G(\hat x_t)$",
+        "min",
+        "simple regret of the recommended design in G = alpha F_1 + (1 - alpha) F_2",
+        regret=True,
+    ),
+    "hv_gap": Metric(
+        r"$\mathrm{HV}-\widehat{\mathrm{HV}}_t$",
+        "min",
+        "hypervolume of the true Pareto set less that of the estimated one, both by true values",
+        regret=True,
+    ),
+    "stopped": Metric(
+        "share stopped", "max", "1 from the first step on at which the stopping rule held", +1
+    ),
+    "undecided": Metric(
+        r"$(|M_t|+|U_t|)/|X|$", "min", "share of the designs that keep the search from stopping"
+    ),
+    "pareto_error": Metric(
+        r"$s_t$",
+        "min",
+        "smallest s for which the estimated set is an (s eps)-accurate Pareto set, at every step",
+    ),
+    "constrained_regret": Metric(
+        r"$F_1(x^*)-F_1(\hat x_t)$",
+        "min",
+        "shortfall in F_1 from the best feasible design, 0 if none; the worst design's if no output",
+        regret=True,
+    ),
+    "constraint_excess": Metric(
+        r"$h-F_2(\hat x_t)$", "min", "violation of F_2 >= h by the output, 0 if none", regret=True
+    ),
+    "infeasible": Metric(
+        "share declared infeasible", "none", "1 where the data prove that no design is feasible"
+    ),
+    # mvabo: certificates, left side over right side
+    "event2_ratio": Metric(
+        r"$|f-\mu_{t-1}|/(\beta_t^{1/2}\sigma_{t-1})$",
+        "min",
+        "largest over all (x, w) of the error over the confidence width, Eq. (2)",
+    ),
+    "inclusion_ratio": Metric(
+        r"$F_i \in [l^{(F_i)}, u^{(F_i)}]$",
+        "min",
+        "largest distance of F_1 or F_2 from the middle of its interval over half the width",
+    ),
+    "gap_ratio": Metric(
+        r"$(G(x^*)-G(\hat x_t))/(\min u-\max l)$",
+        "min",
+        "regret of the own-step recommendation over the certificate of an early stop",
+    ),
+    "width_ratio": Metric(
+        r"$\sum_t (u_t-l_t)(x_t)/\mathrm{Lemma\ A.1}$",
+        "min",
+        "summed interval widths at the chosen designs over Lemma A.1's bound",
+    ),
+    "expectation_ratio": Metric(
+        r"$\sum_t \int \sigma p/(2\sum_t\sigma+8\ln(18/\delta))$",
+        "min",
+        "summed expectations of sigma, or of sigma^2 if larger, over the bound of Lemma A.2",
+    ),
+    "variance_ratio": Metric(
+        r"$\sum_t \sigma_{t-1}^2(z_t)/\mathrm{Lemma\ A.3}$",
+        "min",
+        "summed variances at the observed points over the realised bound of Lemma A.3",
+    ),
+    "stopping_ratio": Metric(
+        r"$T^{-1}\sum_t (u_t-l_t)(x_t)/\mathrm{bound}(T)$",
+        "min",
+        "average width over the stopping theorems' left side with the realised information gain",
+    ),
+    "accuracy_ratio": Metric(
+        r"$s_t \leq 1$",
+        "min",
+        "pareto_error, or the constrained output's error over eps, once the search has stopped",
+    ),
 }
 """The closed list: a trace may hold these metrics and no other."""
 

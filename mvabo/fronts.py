@@ -84,7 +84,7 @@ def _suffix_top_two(values):
     )
 
 
-def accuracy(F, chosen, eps):
+def accuracy(F, members, eps):
     r"""Return the smallest s for which a set is an (s eps)-accurate Pareto set.
 
     A set is eps-accurate if (1) no member is beaten by more than eps in both objectives, and
@@ -95,9 +95,9 @@ def accuracy(F, chosen, eps):
     Parameters
     ----------
     F : ndarray of shape (n, 2)
-        True objectives.
-    chosen : ndarray of shape (n,) of bool
-        The set.
+        True objectives of all designs.
+    members : ndarray of shape (k, 2)
+        True objectives of the set's.
     eps : tuple of 2 float
         Both > 0.
 
@@ -106,7 +106,7 @@ def accuracy(F, chosen, eps):
     float
         At most 1 if the set is eps-accurate.
     """
-    front, members = F[nondominated(F)], F[chosen]
+    front, members = np.unique(F[nondominated(F)], axis=0), np.unique(members, axis=0)
     lead = (front[:, None, :] - members[None, :, :]) / np.asarray(eps)
     beaten = lead.min(axis=2).max()
     missed = lead.max(axis=2).min(axis=1).max()
