@@ -28,6 +28,10 @@ class Bounds:
     l2: np.ndarray
     u2: np.ndarray
 
+    def at(self, rows):
+        """Return the bounds of some designs only."""
+        return Bounds(self.l1[rows], self.u1[rows], self.l2[rows], self.u2[rows])
+
     def scalarized(self, alpha):
         """Return l and u of ``G = alpha F_1 + (1 - alpha) F_2``. [MVABO] Sec. 3.2."""
         return (

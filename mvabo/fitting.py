@@ -39,18 +39,22 @@ def log_likelihood(theta, squares, y, noise_var):
     Source: [MVABO] Sec. 5.1; Rasmussen & Williams (2006), Eqs. (5.8), (5.9).
     """
     inverse = np.exp(-2 * theta[1:])
-    K = np.exp(theta[0] - 0.5 * np.tensordot(inverse, squares, axes=1))
+    K = (-0.5 * inverse @ squares.reshape(len(squares), -1)).reshape(squares.shape[1:])
+    K += theta[0]
+    np.exp(K, out=K)
     gram = K.copy()
     gram[np.diag_indices_from(gram)] += noise_var
     L, info = lapack.dpotrf(gram, lower=1)
     if info:
         return -np.inf, np.zeros_like(theta)
-    precision, _ = lapack.dpotri(L, lower=1)
-    precision = np.tril(precision) + np.tril(precision, -1).T
+    precision, _ = lapack.dpotri(L, lower=1)  # its lower triangle; above it stands what was there
+    precision = np.tril(precision)
+    precision += np.tril(precision, -1).T
     alpha = precision @ y
     value = -0.5 * y @ alpha - np.log(L.diagonal()).sum() - 0.5 * len(y) * np.log(2 * np.pi)
     M = (np.outer(alpha, alpha) - precision) * K
-    gradient = np.concatenate([[M.sum()], inverse * np.einsum("dst,st->d", squares, M)])
+    along = squares.reshape(len(squares), -1) @ M.ravel()
+    gradient = np.concatenate([[M.sum()], inverse * along])
     return float(value), 0.5 * gradient
 
 

@@ -16,6 +16,9 @@ W_RULES = {
 }
 """Who chooses the environment w: nature, or the user by one of three rules."""
 
+SMALL = 1000
+"""Up to so many designs, the bounds of all are computed once rather than of some several times."""
+
 TIE = 1e-12
 """Values this close to the maximum, relative to the largest magnitude, count as tied."""
 
@@ -89,7 +92,9 @@ class MeanVarianceSearch:
         return self._bounds
 
     def bounds_at(self, rows):
-        """Return the bounds of step t at some designs only."""
+        """Return the bounds of step t at some designs only, from those of all X if they exist."""
+        if self._bounds is not None:
+            return self._bounds.at(rows)
         mean, var = self.posterior.mean[rows], self.posterior.var[rows]
         return objective_bounds(mean, var, self.weights, self.beta_sqrt)
 
@@ -150,7 +155,7 @@ class MeanVarianceSearch:
         step = self.posterior.n_observations + 1
         i, j = self.domain.index(query)
         y = self._checked(y, f"round {step}, x={np.ravel(query[0]).tolist()}")
-        own = self.bounds_at(slice(i, i + 1))
+        own = self.bounds_at([i])
         self.posterior.add(i, j, y)
         self._counts[j] += 1
         self._own.append((own.l1[0], own.u1[0], own.l2[0], own.u2[0]))
@@ -274,7 +279,9 @@ class MultiTaskSearch(MeanVarianceSearch):
         return int(queried[self._lower(queried, target).argmax()])
 
     def _lower(self, rows, target):
-        return self.bounds_at(np.asarray(rows)).scalarized(target)[0]
+        rows = np.asarray(rows)
+        few = self.bounds.at(rows) if len(self.domain.X) <= SMALL else self.bounds_at(rows)
+        return few.scalarized(target)[0]
 
     def tell(self, query, y):
         """Take an observation; see `MeanVarianceSearch.tell`."""
