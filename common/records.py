@@ -137,7 +137,7 @@ METRICS = {
     "constrained_regret": Metric(
         r"$F_1(x^*)-F_1(\hat x_t)$",
         "min",
-        "shortfall in F_1 from the best feasible design, 0 if none; the worst design's if no output",
+        "shortfall in F_1 from the best feasible design; the worst design's if no output",
         regret=True,
     ),
     "constraint_excess": Metric(

@@ -240,7 +240,7 @@ def _replay(optimizer, journal, budget):
             )
         optimizer.tell(
             drawn.get(step, query),
-            np.asarray(told[step]) if isinstance(told[step], list) else told[step]
+            np.asarray(told[step]) if isinstance(told[step], list) else told[step],
         )
     return min(len(told), budget)
 

@@ -60,7 +60,7 @@ class MOMVABO(MeanVarianceSearch):
     eps : tuple of 2 float
         Accuracy (eps_1, eps_2) >= 0 in units of f; with zeros it need not stop.
     discretised : bool, optional
-        X is a grid of a continuous set: eps/2 takes the place of eps in M_t and U_t. [MVABO] App. D.
+        X is a grid of a continuous set: M_t and U_t take eps/2 for eps. [MVABO] App. D.
 
     Attributes
     ----------
@@ -78,8 +78,7 @@ class MOMVABO(MeanVarianceSearch):
         super().__init__(domain, kernel, **settings)
         self.eps = _accuracies(eps)
         self.discretised = discretised
-        self._sets = None  # (Pi^_t, M_t) of the present data
-        self.done = False  # l. 1
+        self._sets = self._done = None  # of the present data, l. 1
 
     @property
     def slack(self):
@@ -112,14 +111,11 @@ class MOMVABO(MeanVarianceSearch):
 
     @property
     def done(self):
+        """Whether M_t and U_t of the present data are empty."""
         if self._done is None:
             empty = not self.sets()[1].any() and not self.undecided().any()  # l. 10
             self._done = bool(empty)  # l. 11
         return self._done
-
-    @done.setter
-    def done(self, value):
-        self._done = value
 
     def recommend(self):
         """Return the estimated Pareto set of the present data, shape (k, d1)."""
@@ -199,6 +195,7 @@ class ConstrainedMVABO(MeanVarianceSearch):
 
     @property
     def done(self):
+        """Whether the largest diameter in M_t is at most min eps, or M_t is empty."""
         _, candidates = self.sets()
         widest = self.bounds.diameter[candidates].max(initial=-np.inf)
         return bool(widest <= min(self.eps))  # l. 3 and l. 11

@@ -90,7 +90,8 @@ def objective_bounds(mean, var, p, beta_sqrt):
 
     Examples
     --------
-    >>> b = objective_bounds(np.array([[1.0, -1.0]]), np.full((1, 2), 0.25), np.array([0.5, 0.5]), 1)
+    >>> mean, var, p = np.array([[1.0, -1.0]]), np.full((1, 2), 0.25), np.array([0.5, 0.5])
+    >>> b = objective_bounds(mean, var, p, 1.0)
     >>> [float(v[0]) for v in (b.l1, b.u1, b.l2, b.u2)]
     [-0.5, 0.5, -2.0, -0.0]
     """

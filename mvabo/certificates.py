@@ -96,7 +96,7 @@ class Certificates:
         return float(regret / optimizer.gap()) if regret > 0 else 0.0
 
     def _accuracy_ratio(self, optimizer):
-        """Return the error of what is output in units of eps; NaN before the stopping rule holds."""
+        """Return the error of the output in units of eps; NaN before the stopping rule holds."""
         if not optimizer.done:
             return np.nan
         if self.method == "mo-mva-bo":

@@ -50,7 +50,9 @@ class Scorer:
         if "regret" in self.names and self.params.recommendation != "final":
             self.scores["regret"] = self._regret(optimizer)
         if self.volume:
-            self.scores["hv_gap"] = self.volume.gap(self.instance.objectives, optimizer.pareto_set())
+            self.scores["hv_gap"] = self.volume.gap(
+                self.instance.objectives, optimizer.pareto_set()
+            )
         if self.certificates:
             self.certificates.asked(optimizer, query)
 

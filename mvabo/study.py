@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from mvabo import newsvendor, problems
-from mvabo.algorithms import ConstrainedMVABO, MOMVABO, MTMVABO
+from mvabo.algorithms import MOMVABO, MTMVABO, ConstrainedMVABO
 from mvabo.baselines import (
     BOVO,
     BQOUCB,

@@ -192,9 +192,7 @@ def stopping_bound(
     if not simulator:
         slack = expectation_slack(delta)
         sds, variances = 2 * sds + slack, 2 * variances + slack
-    total = width_bound(
-        T, sds, variances, beta_sqrt=beta_sqrt, b_tilde=b_tilde, weights=weights
-    )
+    total = width_bound(T, sds, variances, beta_sqrt=beta_sqrt, b_tilde=b_tilde, weights=weights)
     return total / T
 
 
@@ -289,7 +287,7 @@ def stopping_time(bound, target, limit=10**7):
 
 
 def tau(lipschitz, dim, eps, b_tilde):
-    r"""Number of segments an axis that makes a grid fine enough for a continuous X.
+    r"""Return the number of segments an axis that suffices for a continuous X.
 
     .. math:: \tau = \max\{ 2 L d_1 / \epsilon_1,\; 16 \tilde B L d_1 / \epsilon_2^2 \}
 

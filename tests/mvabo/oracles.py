@@ -29,7 +29,7 @@ def posterior(k, data, X, W, noise_var):
 
 
 def log_det(k, data, noise_var):
-    """ln det(I + K_t / sigma^2)."""
+    """ln det(R + K_t / sigma^2)."""
     if not data:
         return 0.0
     K = np.array([[k(*a, *b) for (b, _) in data] for (a, _) in data])
@@ -66,38 +66,38 @@ def either_below(a, b):
     return a[0] < b[0] or a[1] < b[1]
 
 
-def estimated(I):
+def estimated(R):
     """Eq. (7)."""
-    pes = [(r[0], r[2]) for r in I]
+    pes = [(r[0], r[2]) for r in R]
     return [
-        all(not below(pes[x], pes[x2]) for x2 in range(len(I)) if pes[x2] != pes[x])
-        for x in range(len(I))
+        all(not below(pes[x], pes[x2]) for x2 in range(len(R)) if pes[x2] != pes[x])
+        for x in range(len(R))
     ]
 
 
-def potential(I, members, eps):
+def potential(R, members, eps):
     """M_t."""
-    pes, opt = [(r[0], r[2]) for r in I], [(r[1], r[3]) for r in I]
+    pes, opt = [(r[0], r[2]) for r in R], [(r[1], r[3]) for r in R]
     return [
         not members[x] and all(not below(opt[x], pes[m], eps) for m in np.flatnonzero(members))
-        for x in range(len(I))
+        for x in range(len(R))
     ]
 
 
-def uncertain(I, members, eps, relation=strictly_below):
+def uncertain(R, members, eps, relation=strictly_below):
     """U_t."""
-    pes, opt = [(r[0] + eps[0], r[2] + eps[1]) for r in I], [(r[1], r[3]) for r in I]
+    pes, opt = [(r[0] + eps[0], r[2] + eps[1]) for r in R], [(r[1], r[3]) for r in R]
     return [
         bool(members[x])
         and any(relation(pes[x], opt[m]) for m in np.flatnonzero(members) if m != x)
-        for x in range(len(I))
+        for x in range(len(R))
     ]
 
 
-def diameters(I):
+def diameters(R):
     """Eq. (8): the largest distance between corners of each rectangle."""
     found = []
-    for l1, u1, l2, u2 in I:
+    for l1, u1, l2, u2 in R:
         corners = [(a, b) for a in (l1, u1) for b in (l2, u2)]
         found.append(max(np.hypot(a[0] - b[0], a[1] - b[1]) for a in corners for b in corners))
     return np.array(found)
@@ -130,11 +130,11 @@ def in_band(F, y, eps):
     return in_region(F, y) and not interior
 
 
-def constrained_sets(I, h, eps):
+def constrained_sets(R, h, eps):
     """S_t and M_t of App. B."""
-    n = len(I)
-    S = [I[x][2] >= h - eps[1] for x in range(n)]
-    cons = [I[x][3] >= h - eps[1] for x in range(n)]
-    best = max((I[x][0] for x in range(n) if S[x]), default=None)
-    obj = [best is None or I[x][1] >= best - eps[0] for x in range(n)]
+    n = len(R)
+    S = [R[x][2] >= h - eps[1] for x in range(n)]
+    cons = [R[x][3] >= h - eps[1] for x in range(n)]
+    best = max((R[x][0] for x in range(n) if S[x]), default=None)
+    obj = [best is None or R[x][1] >= best - eps[0] for x in range(n)]
     return S, [a and b for a, b in zip(cons, obj, strict=True)]

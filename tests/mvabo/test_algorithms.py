@@ -8,12 +8,12 @@ from common.runner import optimize
 from mvabo import (
     BOVO,
     BQOUCB,
+    MOMVABO,
+    MTMVABO,
     AdaBOVO,
     AdaBQOUCB,
     ConstrainedMVABO,
     ContinuousMTMVABO,
-    MOMVABO,
-    MTMVABO,
     NoisyInputDomain,
     RandomSampling,
     SquaredExponential,
@@ -61,19 +61,19 @@ def choose(values, rng):
 
 
 def literal_run(pick, w_rule=None, beta=lambda log_det: 2.0, known=True, seed=3):
-    """The loop shared by all three algorithms: `pick(I, t)` gives values to maximise."""
+    """The loop shared by all three algorithms: `pick(R, t)` gives values to maximise."""
     draw, rng = nature(seed), Streams.of(5).initial
     data, queries, history, counts = [], [], [], np.zeros(len(W))
     for t in range(ROUNDS):
         p = P if known else counts / t if t else np.full(len(W), 1 / len(W))
         mean, sd = oracles.posterior(k, data, X, W, NOISE_VAR)
-        I = oracles.intervals(mean, sd, p, beta(oracles.log_det(k, data, NOISE_VAR)))
-        values = pick(I, mean, sd, p)
+        R = oracles.intervals(mean, sd, p, beta(oracles.log_det(k, data, NOISE_VAR)))
+        values = pick(R, mean, sd, p)
         i = choose(np.zeros(len(X)) if t == 0 else values, rng)  # the prior is flat to rounding
         j, noise = draw()
         if w_rule:
             j = choose(w_rule(sd[i], p), rng)
-        history.append(I)
+        history.append(R)
         queries.append((i, j))
         counts[j] += 1
         data.append(((X[i], W[j]), f(X[i], W[j]) + noise))
@@ -101,9 +101,9 @@ def test_algorithm_1_line_by_line(domain, kernel, alpha):
         optimizer.tell((x, W[[j]]), f(x[0], W[j]) + noise)
         assert optimizer.recommend_index(rule="online") == online[-1]
         assert optimizer.recommend_index(rule="own-step") == own_step[-1]
-    queries, history = literal_run(lambda I, *_: alpha * I[:, 1] + (1 - alpha) * I[:, 3])
+    queries, history = literal_run(lambda R, *_: alpha * R[:, 1] + (1 - alpha) * R[:, 3])
     assert_same(optimizer, queries)
-    low = [alpha * I[:, 0] + (1 - alpha) * I[:, 2] for I in history]
+    low = [alpha * R[:, 0] + (1 - alpha) * R[:, 2] for R in history]
     chosen = [i for i, _ in queries]
     for t in range(ROUNDS):
         values = [low[t][i] for i in chosen[: t + 1]]
@@ -115,8 +115,8 @@ def test_algorithm_1_line_by_line(domain, kernel, alpha):
         )
     data = [((X[i], W[j]), y) for i, j, y in zip(*optimizer.history(), strict=True)]
     mean, sd = oracles.posterior(k, data, X, W, NOISE_VAR)
-    I = oracles.intervals(mean, sd, P, 2.0)
-    last = alpha * I[:, 0] + (1 - alpha) * I[:, 2]
+    R = oracles.intervals(mean, sd, P, 2.0)
+    last = alpha * R[:, 0] + (1 - alpha) * R[:, 2]
     final = optimizer.recommend_index(rule="final")
     assert last[final] == pytest.approx(max(last[i] for i in chosen), abs=1e-8)
 
@@ -135,13 +135,13 @@ def test_algorithm_2_line_by_line(domain, kernel, eps):
         optimizer.tell((x, W[[j]]), f(x[0], W[j]) + noise)
     stops = []
 
-    def pick(I, *_):
-        members = oracles.estimated(np.round(I, 9).tolist())
-        M = oracles.potential(np.round(I, 9).tolist(), members, eps)
-        U = oracles.uncertain(np.round(I, 9).tolist(), members, eps)
+    def pick(R, *_):
+        members = oracles.estimated(np.round(R, 9).tolist())
+        M = oracles.potential(np.round(R, 9).tolist(), members, eps)
+        U = oracles.uncertain(np.round(R, 9).tolist(), members, eps)
         stops.append(not any(M) and not any(U))
         candidates = np.logical_or(members, M)
-        return np.where(candidates, oracles.diameters(I), -np.inf)
+        return np.where(candidates, oracles.diameters(R), -np.inf)
 
     queries, _ = literal_run(pick)
     assert_same(optimizer, queries)
@@ -156,7 +156,9 @@ def test_algorithm_2_line_by_line(domain, kernel, eps):
     "alg3-l8", "alg3-l9", "alg3-l10", "alg3-l11", "alg3-l12", "alg3-l13", "alg3-l14", "eq-33",
     "app-b-sets", "app-b-problem", "app-b-infeasible",
 )  # fmt: skip
-@pytest.mark.parametrize(("h", "eps"), [(-0.35, (0.3, 0.3)), (-0.35, (1.5, 1.5)), (-0.01, (0.1, 0.1))])
+@pytest.mark.parametrize(
+    ("h", "eps"), [(-0.35, (0.3, 0.3)), (-0.35, (1.5, 1.5)), (-0.01, (0.1, 0.1))]
+)
 def test_algorithm_3_line_by_line(domain, kernel, h, eps):
     optimizer = ConstrainedMVABO(domain, kernel, h=h, eps=eps, **settings())
     done, outputs, draw = [], [], nature()
@@ -167,13 +169,13 @@ def test_algorithm_3_line_by_line(domain, kernel, h, eps):
         optimizer.tell((x, W[[j]]), f(x[0], W[j]) + noise)
     expected = []
 
-    def pick(I, *_):
-        S, M = oracles.constrained_sets(I, h, eps)
+    def pick(R, *_):
+        S, M = oracles.constrained_sets(R, h, eps)
         if not expected:  # l. 1
             S, M = [False] * len(X), [True] * len(X)
-        diameters = oracles.diameters(I)
+        diameters = oracles.diameters(R)
         widest = max((d for d, m in zip(diameters, M, strict=True) if m), default=-np.inf)
-        output = max((x for x in range(len(X)) if S[x]), key=lambda x: I[x][0], default=None)
+        output = max((x for x in range(len(X)) if S[x]), key=lambda x: R[x][0], default=None)
         expected.append((widest <= min(eps), output))
         return np.where(M, diameters, -np.inf) if any(M) else diameters
 
@@ -184,7 +186,9 @@ def test_algorithm_3_line_by_line(domain, kernel, h, eps):
 
 @pytest.mark.paper("mvabo", "app-b-infeasible", "thm-b1")
 def test_an_impossible_threshold_is_declared_infeasible(domain, kernel):
-    optimizer = ConstrainedMVABO(domain, kernel, h=-1e-3, eps=(1e-4, 1e-4), **settings(noise_var=1e-4))
+    optimizer = ConstrainedMVABO(
+        domain, kernel, h=-1e-3, eps=(1e-4, 1e-4), **settings(noise_var=1e-4)
+    )
     rng = np.random.default_rng(0)
     while not optimizer.done:
         x, w = optimizer.ask(), W[[rng.choice(4)]]
@@ -200,7 +204,7 @@ def test_theory_beta_grows_with_the_data_seen_before_the_choice(domain, kernel):
     schedule = TheoryBeta(2.0, 0.1)
     optimizer = MTMVABO(domain, kernel, **settings(beta_sqrt=schedule))
     drive(optimizer)
-    queries, _ = literal_run(lambda I, *_: 0.5 * I[:, 1] + 0.5 * I[:, 3], beta=schedule)
+    queries, _ = literal_run(lambda R, *_: 0.5 * R[:, 1] + 0.5 * R[:, 3], beta=schedule)
     assert_same(optimizer, queries)
     data = [((X[i], W[j]), y) for i, j, y in zip(*optimizer.history(), strict=True)]
     assert optimizer.beta_sqrt == pytest.approx(schedule(oracles.log_det(k, data, NOISE_VAR)))
@@ -210,7 +214,7 @@ def test_theory_beta_grows_with_the_data_seen_before_the_choice(domain, kernel):
 def test_an_unknown_law_is_the_share_of_each_w_seen(kernel):
     optimizer = MTMVABO(UncertainDomain(X, W), kernel, **settings())
     drive(optimizer)
-    queries, _ = literal_run(lambda I, *_: 0.5 * I[:, 1] + 0.5 * I[:, 3], known=False)
+    queries, _ = literal_run(lambda R, *_: 0.5 * R[:, 1] + 0.5 * R[:, 3], known=False)
     assert_same(optimizer, queries)
     counts = np.bincount([j for _, j in queries], minlength=4)
     np.testing.assert_allclose(optimizer.weights, counts / ROUNDS)
@@ -228,11 +232,10 @@ W_RULES = {
 def test_in_the_simulator_setting_w_is_chosen_after_x(domain, kernel, name):
     optimizer = MTMVABO(domain, kernel, **settings(w_rule=name))
     x, w = optimizer.ask()
-    assert x.shape == (1,) and w.shape == (1,)
+    assert x.shape == (1,)
+    assert w.shape == (1,)
     drive(optimizer)
-    queries, _ = literal_run(
-        lambda I, *_: 0.5 * I[:, 1] + 0.5 * I[:, 3], w_rule=W_RULES[name]
-    )
+    queries, _ = literal_run(lambda R, *_: 0.5 * R[:, 1] + 0.5 * R[:, 3], w_rule=W_RULES[name])
     assert_same(optimizer, queries)
     others = MOMVABO(domain, kernel, **settings(w_rule=name))
     drive(others, 4)
@@ -255,12 +258,13 @@ def test_noisy_inputs_line_by_line():
     optimizer = MTMVABO(domain, SquaredExponential(1.0, 0.3), **settings())
     rng, tie, data = np.random.default_rng(0), Streams.of(5).initial, []
     for t in range(ROUNDS):
+
         def k1(x, w, x2, w2):
             return np.exp(-((x + w - x2 - w2) ** 2) / (2 * 0.3**2))
 
         mean, sd = oracles.posterior(k1, data, designs, xi, NOISE_VAR)
-        I = oracles.intervals(mean, sd, p, 2.0)
-        values = 0.5 * I[:, 1] + 0.5 * I[:, 3]
+        R = oracles.intervals(mean, sd, p, 2.0)
+        values = 0.5 * R[:, 1] + 0.5 * R[:, 3]
         i = choose(np.zeros(9) if t == 0 else values, tie)
         x = optimizer.ask()
         assert x[0] == designs[i]
@@ -274,13 +278,13 @@ def test_noisy_inputs_line_by_line():
 def test_baselines_are_their_definitions(domain, kernel):
     us = UncertaintySampling(domain, kernel, **settings())
     drive(us)
-    queries, _ = literal_run(lambda I, mean, sd, p: sd**2 @ p)
+    queries, _ = literal_run(lambda R, mean, sd, p: sd**2 @ p)
     assert_same(us, queries)
     for cls, ada, column in ((BQOUCB, AdaBQOUCB, 1), (BOVO, AdaBOVO, 3)):
         plain, adaptive = cls(domain, kernel, **settings()), ada(domain, kernel, **settings())
         drive(plain)
         drive(adaptive)
-        queries, history = literal_run(lambda I, *_, c=column: I[:, c])
+        queries, history = literal_run(lambda R, *_, c=column: R[:, c])
         assert_same(plain, queries)
         assert_same(adaptive, queries)
         low, chosen = history[-1], [i for i, _ in queries]
@@ -306,10 +310,10 @@ def test_the_gap_is_the_certificate_of_an_early_stop(domain, kernel):
     optimizer = MTMVABO(domain, kernel, alpha=0.3, **settings())
     assert optimizer.gap() == np.inf
     drive(optimizer)
-    _, history = literal_run(lambda I, *_: 0.3 * I[:, 1] + 0.7 * I[:, 3])
+    _, history = literal_run(lambda R, *_: 0.3 * R[:, 1] + 0.7 * R[:, 3])
     i, _, _ = optimizer.history()
-    high = [0.3 * I[x, 1] + 0.7 * I[x, 3] for I, x in zip(history, i, strict=True)]
-    low = [0.3 * I[x, 0] + 0.7 * I[x, 2] for I, x in zip(history, i, strict=True)]
+    high = [0.3 * R[x, 1] + 0.7 * R[x, 3] for R, x in zip(history, i, strict=True)]
+    low = [0.3 * R[x, 0] + 0.7 * R[x, 2] for R, x in zip(history, i, strict=True)]
     assert optimizer.gap() == pytest.approx(min(high) - max(low), abs=1e-8)
     widths = np.array(high) - low
     assert optimizer.gap() <= widths.mean() + 1e-9  # Eq. (27)

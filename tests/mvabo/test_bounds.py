@@ -34,13 +34,13 @@ def test_vectors_worked_by_hand(b, expected):
 @settings(max_examples=60, deadline=None)
 def test_bounds_are_the_papers_case_by_case(seed, b, alpha):
     mean, sd, p = random_posterior(np.random.default_rng(seed))
-    found, I = objective_bounds(mean, sd**2, p, b), oracles.intervals(mean, sd, p, b)
-    np.testing.assert_allclose(np.column_stack([found.l1, found.u1, found.l2, found.u2]), I,
+    found, R = objective_bounds(mean, sd**2, p, b), oracles.intervals(mean, sd, p, b)
+    np.testing.assert_allclose(np.column_stack([found.l1, found.u1, found.l2, found.u2]), R,
                                atol=1e-9)  # fmt: skip
-    np.testing.assert_allclose(found.diameter, oracles.diameters(I), atol=1e-9)
+    np.testing.assert_allclose(found.diameter, oracles.diameters(R), atol=1e-9)
     low, high = found.scalarized(alpha)
-    np.testing.assert_allclose(low, alpha * I[:, 0] + (1 - alpha) * I[:, 2], atol=1e-9)
-    np.testing.assert_allclose(high, alpha * I[:, 1] + (1 - alpha) * I[:, 3], atol=1e-9)
+    np.testing.assert_allclose(low, alpha * R[:, 0] + (1 - alpha) * R[:, 2], atol=1e-9)
+    np.testing.assert_allclose(high, alpha * R[:, 1] + (1 - alpha) * R[:, 3], atol=1e-9)
     np.testing.assert_array_equal(found.pessimistic, np.column_stack([found.l1, found.l2]))
     np.testing.assert_array_equal(found.optimistic, np.column_stack([found.u1, found.u2]))
 

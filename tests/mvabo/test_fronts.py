@@ -35,14 +35,14 @@ EPS = [(0.0, 0.0), (0.1, 0.1), (0.5, 0.05), (0.5, 0.5)]
 def test_sets_are_the_papers(eps, coarse):
     rng = np.random.default_rng(1)
     for _ in range(150):
-        bounds, I, _ = random_intervals(rng, coarse=coarse)
+        bounds, R, _ = random_intervals(rng, coarse=coarse)
         members = estimated_set(bounds)
-        assert members.tolist() == oracles.estimated(I.tolist())
+        assert members.tolist() == oracles.estimated(R.tolist())
         assert potential_set(bounds, members, eps).tolist() == oracles.potential(
-            I.tolist(), members, eps
+            R.tolist(), members, eps
         )
         assert uncertain_set(bounds, members, eps).tolist() == oracles.uncertain(
-            I.tolist(), members, eps
+            R.tolist(), members, eps
         )
 
 
@@ -51,11 +51,11 @@ def test_the_estimated_set_is_never_empty_and_covers_the_potential_one():
     """P11."""
     rng = np.random.default_rng(2)
     for _ in range(300):
-        bounds, I, _ = random_intervals(rng, coarse=bool(rng.integers(2)))
+        bounds, R, _ = random_intervals(rng, coarse=bool(rng.integers(2)))
         members = estimated_set(bounds)
         assert members.any()
         for x in np.flatnonzero(potential_set(bounds, members, (0.0, 0.0))):
-            pes = I[:, [0, 2]]
+            pes = R[:, [0, 2]]
             assert any(oracles.below(pes[x], pes[m]) for m in np.flatnonzero(members))
 
 
@@ -64,12 +64,12 @@ def test_small_boxes_stop_the_search_and_the_printed_relation_does_not():
     """P12: with all diameters at most min eps, M_t and U_t are empty, but not with "either"."""
     rng, eps, printed_fails = np.random.default_rng(3), (0.2, 0.3), 0
     for _ in range(300):
-        bounds, I, _ = random_intervals(rng, width=0.2 / np.sqrt(2))
+        bounds, R, _ = random_intervals(rng, width=0.2 / np.sqrt(2))
         assert bounds.diameter.max() <= min(eps)
         members = estimated_set(bounds)
         assert not potential_set(bounds, members, eps).any()
         assert not uncertain_set(bounds, members, eps).any()
-        literal = oracles.uncertain(I.tolist(), members, eps, oracles.either_below)
+        literal = oracles.uncertain(R.tolist(), members, eps, oracles.either_below)
         printed_fails += any(literal)
     assert printed_fails > 100
 
@@ -82,8 +82,8 @@ def test_the_printed_relation_does_not_stop_even_with_points_for_boxes():
     members, eps = estimated_set(bounds), (0.1, 0.1)
     assert members.all()
     assert not uncertain_set(bounds, members, eps).any()
-    I = np.column_stack([values[:, 0], values[:, 0], values[:, 1], values[:, 1]]).tolist()
-    assert all(oracles.uncertain(I, members, eps, oracles.either_below))
+    R = np.column_stack([values[:, 0], values[:, 0], values[:, 1], values[:, 1]]).tolist()
+    assert all(oracles.uncertain(R, members, eps, oracles.either_below))
 
 
 @pytest.mark.paper("mvabo", "thm-42-2", "s2-eps-accurate", "s2-front", "s2-eps-front", "lemma-a6")

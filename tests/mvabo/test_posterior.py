@@ -70,7 +70,7 @@ def test_a_new_kernel_gives_what_a_fresh_posterior_has(plane, kernel):
     changed.set_kernel(kernel)
     fresh = plane.posterior(kernel, 1e-3)
     for point in zip(i, j, y, strict=True):
-        fresh.add(*map(lambda v: v.item(), point))
+        fresh.add(*(v.item() for v in point))
     for each in (changed, fresh):
         each.add(3, 7, 0.5)
     np.testing.assert_allclose(changed.mean, fresh.mean, atol=1e-8)
@@ -206,7 +206,7 @@ def test_domains_refuse_what_is_no_domain():
     with pytest.raises(ValueError, match="same number"):
         NoisyInputDomain(X, np.zeros((1, 2)))
     domain = UncertainDomain(X, W, P)
-    with pytest.raises(ValueError, match="environment w: query .* not one of the 4 points"):
+    with pytest.raises(ValueError, match=r"environment w: query .* not one of the 4 points"):
         domain.index((X[0], 0.3))
     sampled = UncertainDomain.from_samples(X, [0.5, -1.0, 0.5, 0.5])
     assert sampled.W.points.ravel().tolist() == [-1.0, 0.5]

@@ -38,7 +38,12 @@ def bound_c1(T):
 @pytest.mark.paper("mvabo", "thm-41", "eq-11", "eq-12", "thm-42-1", "thm-c1", "thm-b1")
 @pytest.mark.parametrize(
     ("eps", "expected"),
-    [(20, (82, 496, 1)), (10, (496, 3205, 31)), (5, (3205, 22247, 476)), (2, (42634, 366552, 8516))],
+    [
+        (20, (82, 496, 1)),
+        (10, (496, 3205, 31)),
+        (5, (3205, 22247, 476)),
+        (2, (42634, 366552, 8516)),
+    ],
 )
 def test_stopping_times_of_a_small_domain(eps, expected):
     """Anchors: |X| = |Omega| = 2, sigma^2 = B = B~ = 1, delta = 0.1, alpha = 1/2."""
