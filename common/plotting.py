@@ -61,16 +61,16 @@ METHODS = {
     "it-kb": Style("IT-KB", "#D55E00", (0, (1.2, 1.2)), "^"),
     "it-bkb": Style("IT-BKB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
     "mobo": Style("MOBO", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
-    "rs": Style("RS", "#999999", (0, (1.2, 1.2)), "x"),
+    "rs": Style("RS", "#999999", (0, (1.2, 1.2)), "X"),
     "us": Style("US", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
     "bqoucb": Style("BQOUCB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
-    "ada-bqoucb": Style("ADA-BQOUCB", "#B35900", (0, (5, 1.5)), "^"),
-    "bo-vo": Style("BO-VO", "#CC79A7", (0, (5, 1.5, 1.2, 1.5)), "<"),
-    "ada-bo-vo": Style("ADA-BO-VO", "#7A3B69", (0, (5, 1.5)), ">"),
+    "ada-bqoucb": Style("ADA-BQOUCB", "#B35900", (0, (2.5, 1.2)), "^"),
+    "bo-vo": Style("BO-VO", "#CC79A7", (0, (7, 1.5, 1.2, 1.5)), "<"),
+    "ada-bo-vo": Style("ADA-BO-VO", "#7A3B69", (0, (4, 1)), ">"),
     "mt-mva-bo": Style("MT-MVA-BO", "#0072B2", "-", "o"),
     "mt-mva-bo-continuous": Style("MT-MVA-BO, continuous X", "#56B4E9", (0, (5, 1.5)), "P"),
-    "mo-mva-bo": Style("MO-MVA-BO", "#009E73", "-", "s"),
-    "constrained-mva-bo": Style("constrained MVA-BO", "#D55E00", "-", "p"),
+    "mo-mva-bo": Style("MO-MVA-BO", "#009E73", (0, (9, 1)), "s"),
+    "constrained-mva-bo": Style("constrained MVA-BO", "#D55E00", (0, (7, 1, 1, 1, 1, 1)), "p"),
 }
 
 SEQUENCE = (

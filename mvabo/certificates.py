@@ -93,7 +93,10 @@ class Certificates:
         F, a = self.instance.objectives, self.params.alpha
         G = a * F[:, 0] + (1 - a) * F[:, 1]
         regret = G.max() - G[optimizer.recommend_index(rule="own-step")]
-        return float(regret / optimizer.gap()) if regret > 0 else 0.0
+        gap = optimizer.gap()
+        if gap <= 0:  # says that the regret is negative, or 0
+            return float("inf") if max(regret, -gap) > 0 else 0.0
+        return float(regret / gap)
 
     def _accuracy_ratio(self, optimizer):
         """Return the error of the output in units of eps; NaN before the stopping rule holds."""

@@ -23,14 +23,7 @@ def _curves(ax, trace, panel, ylabel, late=0.05, **how):
 
 def _both_scenarios(results, titles):
     """Draw regrets above hypervolume gaps, a column a problem."""
-    fig, axes = panels(
-        [
-            f"{title}, {word}"
-            for word in ("multi-task", "multi-objective")
-            for title in titles.values()
-        ],
-        columns=len(titles),
-    )
+    fig, axes = panels(2 * list(titles.values()), columns=len(titles))
     tables = []
     with look():
         for ax, (metric, experiment) in zip(

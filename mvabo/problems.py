@@ -63,6 +63,26 @@ class Instance:
         self.cumulative = np.cumsum(self.domain.p)
         self.b_tilde = spread(self.values, self.domain.p)
 
+    def best_value(self, alpha):
+        """Return max G over X; on a continuous interval every peak of the fine grid is refined."""
+        G = alpha * self.reference[:, 0] + (1 - alpha) * self.reference[:, 1]
+        if self.fine is None:
+            return float(G.max())
+        from scipy.optimize import minimize_scalar
+
+        def loss(x):
+            return -float(np.dot([alpha, 1 - alpha], self.objectives_at([x])))
+
+        x, G = self.fine[:, 0], G[len(self.domain.X) :]
+        peaks = 1 + np.flatnonzero((G[1:-1] >= G[:-2]) & (G[1:-1] >= G[2:]))
+        refined = [
+            minimize_scalar(
+                loss, bounds=x[[k - 1, k + 1]], method="bounded", options={"xatol": 1e-12}
+            ).fun
+            for k in peaks
+        ]
+        return float(max(G.max(), *(-value for value in refined), -np.inf))
+
     def objectives_at(self, x):
         """Return (F_1, F_2) at one design."""
         if self.function is None:
@@ -347,9 +367,9 @@ class ContinuousProblem:
     Parameters
     ----------
     n_segments : int or None
-        Segments of the grid X~ of X; None takes Theorem D.1's tau for `eps` and the true Lipschitz
-        constant, found on the fine grid.
-    eps : tuple of 2 float
+        Segments of the grid X~ of X; None takes Theorem D.1's tau for `grid_eps` and the true
+        Lipschitz constant, found on the fine grid.
+    grid_eps : tuple of 2 float
         Accuracy that tau is made for.
     n_fine : int
         Designs that stand for X in the truth.
@@ -358,7 +378,7 @@ class ContinuousProblem:
     """
 
     n_segments: int | None = None
-    eps: tuple[float, float] = (0.5, 0.5)
+    grid_eps: tuple[float, float] = (0.5, 0.5)
     n_fine: int = 4001
     n_w: int = 30
     n_nodes: int = 15
@@ -379,7 +399,7 @@ class ContinuousProblem:
 
         values = function(fine)
         lipschitz = float(np.abs(np.diff(values, axis=0)).max() * (self.n_fine - 1))
-        segments = self.n_segments or tau(lipschitz, 1, self.eps, spread(values, p))
+        segments = self.n_segments or tau(lipschitz, 1, self.grid_eps, spread(values, p))
         X = FiniteSet(tau_grid(segments, 1))
         kernel = squared_exponential(self.variance, self.length_scale / 2, self.length_scale)
         return Instance(

@@ -35,10 +35,11 @@ class Scorer:
     def __init__(self, instance, method, params, horizon, metrics):
         self.instance, self.params, self.method = instance, params, method
         self.names = [name for name in metrics if _applies(name, method)]
-        F, a = instance.reference, params.alpha
-        self.best = float((a * F[:, 0] + (1 - a) * F[:, 1]).max())
-        self.target = OWN_TARGET.get(method, a)
-        self.volume = FrontVolume(F, params.hv_reference) if "hv_gap" in self.names else None
+        self.best = instance.best_value(params.alpha)
+        self.target = OWN_TARGET.get(method, params.alpha)
+        self.volume = None
+        if "hv_gap" in self.names:
+            self.volume = FrontVolume(instance.reference, params.hv_reference)
         self.stopped = False
         self.certificates = None
         if set(self.names) & set(CERTIFICATES):

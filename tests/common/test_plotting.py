@@ -7,6 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from common import plotting
+from common.experiments import load_study, papers
 from common.records import KEYS
 
 
@@ -57,11 +58,15 @@ def test_panels_are_lettered_and_one_alone_is_not():
     assert plotting.panels(["x"])[1][0].get_title(loc="left") == "x"
 
 
-def test_methods_differ_without_colour():
-    looks = list(plotting.METHODS.values())
+@pytest.mark.parametrize("paper", papers())
+def test_methods_of_a_paper_differ_without_colour(paper):
+    looks = [plotting.METHODS[method] for method in load_study(paper).METHODS]
     assert len({look.marker for look in looks}) == len(looks)
     assert len({str(look.linestyle) for look in looks}) == len(looks)
     assert len({look.label for look in looks}) == len(looks)
+
+
+def test_ordered_variants_differ_without_colour():
     grey = sorted(float(np.dot(to_rgb(c), [0.299, 0.587, 0.114])) for c, _, _ in plotting.SEQUENCE)
     assert min(np.diff(grey)) > 0.08
 
