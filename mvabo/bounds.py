@@ -73,7 +73,7 @@ def objective_bounds(mean, var, p, beta_sqrt):
     ``m = mu - E mu`` and ``s = beta^{1/2} (sigma + E sigma)`` the two are ``(|m| + s)^2`` and
     ``max(0, |m| - s)^2``, which is what is computed.
 
-    Source: [MVABO] Sec. 3.1, Eqs. (2), (6); "p(x)dw" there is p(w)dw.
+    Source: [MVABO] Sec. 2 (l_t, u_t), Sec. 3.1, Eqs. (2), (6); "p(x)dw" there is p(w)dw.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def objectives(f, p):
 
     .. math:: F_1(x) = E_w[f(x, w)], \qquad F_2(x) = -\sqrt{V_w[f(x, w)]}
 
-    Source: [MVABO] Eqs. (3), (4), (5).
+    Source: [MVABO] Eqs. (1), (3), (4), (5).
 
     Parameters
     ----------

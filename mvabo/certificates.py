@@ -14,8 +14,8 @@ CERTIFICATES = (
 class Certificates:
     """Ratios of one run; each is at most 1 where its statement holds.
 
-    [MVABO] Eqs. (2), (6), (11), (12), (13), (22)-(27), (34), Lemmas A.1 to A.3, Corollary A.1,
-    Theorems 4.1, 4.2 and B.1.
+    [MVABO] Eqs. (2), (6), (11), (12), (13), (22), (23), (24), (26), (27), (34), (35), (36), (37),
+    (38), Lemmas A.1, A.2, A.3, Theorems 4.1, 4.2 and B.1.
 
     Parameters
     ----------

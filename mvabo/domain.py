@@ -102,8 +102,8 @@ class NoisyInputDomain(UncertainDomain):
 
     Notes
     -----
-    Source: [MVABO] Sec. 3.3.2, App. C.1. The GP lives on D = {x + xi} with one argument, so
-    different pairs (x, xi) of the same sum share one value of f.
+    Source: [MVABO] Sec. 3.3.2, Eqs. (9), (10); App. C.1, Eqs. (39), (40). The GP
+    lives on D = {x + xi} with one argument, so pairs (x, xi) of the same sum share one value of f.
     """
 
     def __init__(self, X, W, p=None, tolerance=1e-9):

@@ -12,7 +12,8 @@ from common.pareto import nondominated
 def estimated_set(bounds):
     """Return Pi^_t: designs whose pessimistic values no other design dominates.
 
-    Designs with equal values are all kept. Source: [MVABO] Eq. (7).
+    Designs with equal values are all kept, and it is never empty (Lemma A.4). Source: [MVABO]
+    Eq. (7); dominance as in Sec. 2.
     """
     return nondominated(bounds.pessimistic)
 
@@ -24,7 +25,8 @@ def potential_set(bounds, estimated, eps):
         M_t = \{ x \notin \hat\Pi_t : \forall x' \in \hat\Pi_t,\;
             F^{(opt)}_t(x) \not\preceq_\epsilon F^{(pes)}_t(x') \}
 
-    Source: [MVABO] Sec. 3.2.
+    Source: [MVABO] Sec. 3.2, the relation of Sec. 2; each member lies pessimistically below one of
+    Pi^_t (Lemma A.5).
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ def accuracy(F, members, eps):
     A set is eps-accurate if (1) no member is beaten by more than eps in both objectives, and
     (2) every Pareto optimal design is below some member plus eps.
 
-    Source: [MVABO] Sec. 2, with Z_eps in the form of Lemma A.6.
+    Source: [MVABO] Sec. 2, with Z_eps in the form of Lemma A.6; by Lemma D.3 what lies below the
+    front and outside of Z_eps is beaten by more than eps.
 
     Parameters
     ----------

@@ -20,6 +20,8 @@ from mvabo.theory import tau
 class Instance:
     """A drawn problem: the truth, the model that the methods are given, and nature.
 
+    Nature draws w from p(w) and adds independent normal noise: [MVABO] Sec. 2.
+
     Parameters
     ----------
     domain : UncertainDomain
@@ -131,7 +133,7 @@ def sample_path(rng, n_nodes, length_scale, variance, jitter, dim=2):
     .. math:: f(x, w) = \sum_i a_i k((x, w), z_i), \qquad a = (K + \text{jitter}\, I)^{-1} s
 
     with s a draw of the process on an ``n_nodes x n_nodes`` grid of [-1, 1]^2. f lies in the RKHS
-    of k with norm ``sqrt(a' K a)``. Source: [MVABO] Sec. 5.1, "GP Test Functions".
+    of k with norm ``sqrt(a' K a)``, as Sec. 2 asks. Source: [MVABO] Sec. 5.1, "GP Test Functions".
 
     Parameters
     ----------
@@ -170,7 +172,7 @@ def sample_path(rng, n_nodes, length_scale, variance, jitter, dim=2):
 class GPTestProblem:
     """GP test functions on a grid of [-1, 1]^2, X the first axis and Omega the second.
 
-    Source: [MVABO] Sec. 5.1, "GP Test Functions".
+    Source: [MVABO] Sec. 5.1, "GP Test Functions"; the setting is Sec. 2's.
 
     Parameters
     ----------

@@ -40,7 +40,8 @@ class MeanVarianceSearch:
         beta_t^{1/2}: a constant > 0, or ``beta_sqrt(log_det)`` such as `TheoryBeta`.
     w_rule : {None, "sd", "sd-p", "var-p"}
         None: nature draws w, `ask` returns x. Else w is chosen too (simulator setting), by the
-        largest sigma, sigma p or sigma^2 p, and `ask` returns (x, w). [MVABO] Sec. 3.3.3, App. C.2.
+        largest sigma, sigma p or sigma^2 p, and `ask` returns (x, w). [MVABO] Sec. 3.3.3, App. C.2;
+        in the experiment of Sec. 5.2 every method does so.
     refit_every : int or None
         Fit an ARD Gaussian kernel by marginal likelihood after every so many observations.
     rng : int, numpy.random.Generator or Streams

@@ -51,7 +51,7 @@ class Params:
     """Settings of all methods; every assumption about the paper is one of them.
 
     Values of [MVABO] Sec. 5; those of Sec. 5.1 that belong to a problem are in its record, numbers
-    of runs and steps of Figs. 2 and 3 in experiments.yaml.
+    of runs and steps of Figs. 2 and 3 in experiments.yaml. App. B's threshold is ours.
 
     Parameters
     ----------

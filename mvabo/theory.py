@@ -129,8 +129,8 @@ def width_bound(horizon, sd_sum, var_sum, *, beta_sqrt, b_tilde, weights):
         a_1\, 2 \beta_T^{1/2} \sum_t \int \sigma_{t-1} p + a_2 \sqrt{ 8 T \tilde B \beta_T^{1/2}
             \sum_t \int \sigma_{t-1} p + 20 T \beta_T \sum_t \int \sigma_{t-1}^2 p }
 
-    Source: [MVABO] Lemma A.1 (a = (alpha, 1 - alpha)), Eqs. (14)-(21); for lambda_t and Eqs.
-    (30)-(32), (34) a = (1, 1).
+    Source: [MVABO] Lemma A.1 (a = (alpha, 1 - alpha)), Eqs. (14), (15), (16), (17), (18), (19),
+    (20), (21); a = (1, 1) for lambda_t, Eqs. (30), (31), (32), (34).
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def stopping_bound(
     ``width_bound`` with S and ``2 gamma_T / L``.
 
     Source: [MVABO] Theorem 4.1, Eq. (11) (a = (alpha, 1 - alpha)); Theorems 4.2, Eq. (12), B.1 and
-    D.1 (a = (1, 1)); Corollary A.1, Eqs. (26), (27); `simulator`: Theorem C.1.
+    D.1 (a = (1, 1)); App. A.1, Corollary A.1, Eqs. (26), (27); `simulator`: Theorem C.1.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def tau(lipschitz, dim, eps, b_tilde):
 
     .. math:: \tau = \max\{ 2 L d_1 / \epsilon_1,\; 16 \tilde B L d_1 / \epsilon_2^2 \}
 
-    rounded up. Source: [MVABO] Theorem D.1, from Eqs. (41)-(43).
+    rounded up. Source: [MVABO] Theorem D.1, from Lemmas D.1, D.2 and Eqs. (41), (42), (43).
 
     Parameters
     ----------
