@@ -60,7 +60,9 @@ def fig3(results):
 
 def _variants(results, experiment, shown, labels, note=BAND):
     """Draw one panel a (title, metric, method), a line a variant."""
-    fig, axes = panels([title for title, *_ in shown], height=2.7)
+    fig, axes = panels(
+        [title for title, *_ in shown], columns=2 if len(shown) == 4 else 3, height=2.7
+    )
     present = {name: label for name, label in labels.items()
                if name in results.config(experiment).variants}  # fmt: skip
     tables = []
@@ -94,7 +96,8 @@ def recommendation(results):
         "own-step": r"Theorem 4.1: $l_{t'}(x_{t'})$",
         "final": "Alg. 1: bound of all data",
     }
-    fig, _, data = _variants(results, "recommendation", MT_AND_MO[:1], labels)
+    note = "Mean over runs, two standard errors either side."
+    fig, _, data = _variants(results, "recommendation", MT_AND_MO[:1], labels, note)
     return fig, data
 
 
