@@ -19,7 +19,7 @@ class Certificates:
 
     Parameters
     ----------
-    instance : mvabo.problems.Instance
+    instance : mvabo.instances.Instance
     method : str
     params : mvabo.study.Params
     """

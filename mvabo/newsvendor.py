@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 
 from mvabo.domain import UncertainDomain
+from mvabo.instances import Instance, axis
 from mvabo.kernels import squared_exponential
-from mvabo.problems import Instance, axis
 
 
 def preferences(w, shares, utility):

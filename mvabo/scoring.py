@@ -23,7 +23,7 @@ class Scorer:
 
     Parameters
     ----------
-    instance : mvabo.problems.Instance
+    instance : mvabo.instances.Instance
     method : str
         Slug of the method.
     params : mvabo.study.Params

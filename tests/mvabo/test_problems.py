@@ -7,6 +7,7 @@ from common.pareto import hypervolume, nondominated
 from common.rng import rng_for
 from mvabo import problems, study
 from mvabo.bounds import objectives
+from mvabo.instances import sample_path
 from mvabo.kernels import squared_exponential
 from mvabo.newsvendor import NewsvendorProblem, preferences, profit_table, sales
 
@@ -40,15 +41,13 @@ def test_sample_paths_are_posterior_means_of_known_norm():
     nodes = np.linspace(-1, 1, 25)
     Z = np.stack(np.meshgrid(nodes, nodes, indexing="ij"), axis=-1).reshape(-1, 2)
     K = squared_exponential(1.0, 0.25, 0.25)(Z)
-    f, norm = problems.sample_path(instance_rng(), 25, 0.25, 1.0, 1e-4)
+    f, norm = sample_path(instance_rng(), 25, 0.25, 1.0, 1e-4)
     values = f(nodes[:, None], nodes[:, None]).ravel()
     # values = K a with s = (K + jitter) a: recover a from the values, compare a' K a
     a = np.linalg.lstsq(K, values, rcond=1e-10)[0]
     assert norm == pytest.approx(np.sqrt(a @ K @ a), rel=1e-3)
     norms = {
-        jitter: np.mean(
-            [problems.sample_path(instance_rng(s), 25, 0.25, 1.0, jitter)[1] for s in range(50)]
-        )
+        jitter: np.mean([sample_path(instance_rng(s), 25, 0.25, 1.0, jitter)[1] for s in range(50)])
         for jitter in (1e-8, 1e-6, 1e-4)
     }
     assert norms[1e-8] == pytest.approx(17.7, abs=0.4)
@@ -57,7 +56,7 @@ def test_sample_paths_are_posterior_means_of_known_norm():
     axis = nodes[[3], None]
     draws = np.array(
         [
-            problems.sample_path(instance_rng(s), 25, 0.25, 1.0, 1e-8)[0](nodes[:, None], axis)
+            sample_path(instance_rng(s), 25, 0.25, 1.0, 1e-8)[0](nodes[:, None], axis)
             for s in range(300)
         ]
     )[:, :, 0]
