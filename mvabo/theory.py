@@ -41,7 +41,7 @@ def beta_sqrt(log_det, *, b, delta, share=3):
     Examples
     --------
     >>> round(float(beta_sqrt(2.0, b=1.0, delta=0.1)), 6)
-    3.966502
+    3.966883
     """
     positive(delta, "delta", upper=1.0)
     return np.sqrt(np.asarray(log_det) + 2 * np.log(share / delta)) + positive(b, "b")
