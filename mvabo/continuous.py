@@ -11,7 +11,7 @@ from common.gp import GP
 from common.rng import Streams
 from mvabo.bounds import objective_bounds
 from mvabo.domain import UncertainDomain
-from mvabo.search import MeanVarianceSearch
+from mvabo.search import checked_observation
 
 N_STARTS, N_REFINED = 64, 3
 """Random designs at which the acquisition is evaluated, and the best of them that are refined."""
@@ -136,7 +136,7 @@ class ContinuousMTMVABO:
                 f"{self.high.tolist()}"
             )
         j = self._law.index((self._law.X.points[0], query[1]))[1]
-        y = MeanVarianceSearch._checked(self, y, f"round {len(self._y) + 1}, x={x.tolist()}")
+        y = checked_observation(y, f"round {len(self._y) + 1}, x={x.tolist()}")
         self.gp.condition(np.hstack([x, self._law.W.points[j]])[None], [y])
         self._x.append(x)
         self._j.append(j)

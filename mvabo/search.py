@@ -23,6 +23,22 @@ TIE = 1e-12
 """Values this close to the maximum, relative to the largest magnitude, count as tied."""
 
 
+def checked_observation(y, where):
+    """Return y as a float, or raise with the place if it is missing or no finite real number."""
+    if y is None:
+        raise TypeError(
+            f"{where}: y is None: a failed evaluation carries no information here; evaluate "
+            "again, or do not tell it"
+        )
+    try:
+        y = as_finite_array(y, "y")
+        if y.size != 1:
+            raise ValueError(f"y must be one number, got an array of shape {y.shape}")
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+    return float(y.ravel()[0])
+
+
 class MeanVarianceSearch:
     """Sequential choice of designs x under an environment w; subclasses say which x comes next.
 
@@ -155,7 +171,7 @@ class MeanVarianceSearch:
         """
         step = self.posterior.n_observations + 1
         i, j = self.domain.index(query)
-        y = self._checked(y, f"round {step}, x={np.ravel(query[0]).tolist()}")
+        y = checked_observation(y, f"round {step}, x={np.ravel(query[0]).tolist()}")
         own = self.bounds_at([i])
         self.posterior.add(i, j, y)
         self._counts[j] += 1
@@ -169,20 +185,6 @@ class MeanVarianceSearch:
 
     def _told(self):
         """Bring the state of the subclass up to date."""
-
-    def _checked(self, y, where):
-        if y is None:
-            raise TypeError(
-                f"{where}: y is None: a failed evaluation carries no information here; evaluate "
-                "again, or do not tell it"
-            )
-        try:
-            y = as_finite_array(y, "y")
-            if y.size != 1:
-                raise ValueError(f"y must be one number, got an array of shape {y.shape}")
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{where}: {error}") from None
-        return float(y.ravel()[0])
 
     def _refit(self):
         """Fit the kernel anew; a fit that fails keeps the last good one and is counted."""
