@@ -63,6 +63,7 @@ TESTS = {
     "close": Test(("experiment", "a", "b", "factor"), ("variant", "step")),
     "decreasing": Test(("experiment", "method", "variants"), ("step", "relevant")),
     "larger_gain": Test(("smaller", "larger", "a", "b"), ("variant", "step", "relevant")),
+    "flat": Test(("experiment", "method"), ("variant", "from_share", "margin")),
     "slope": Test(("experiment", "method"), ("variant", "from_step"), ("below", "above")),
     "certificate": Test(
         ("experiment", "method"), ("variant", "delta", "limit"), kind="certificate"
@@ -78,6 +79,7 @@ RANGES = {
     "below": (-10, 10),
     "above": (-10, 10),
     "from_step": (1, float("inf")),
+    "from_share": (0.01, 0.99),
 }
 
 

@@ -29,6 +29,7 @@ EXAMPLES = {
         "run --experiment {experiment} --method {method} --seeds 0-9 --scale quick",
         "run --experiment {experiment} --set {setting} --horizon 50 --out my-ablation",
     ],
+    "estimate": ["estimate --scale paper", "estimate --experiment {experiment} --cores 8"],
     "collect": ["collect --experiment {experiment} --scale quick"],
     "figure": ["figure", "figure {figure} --scale quick"],
     "claims": ["claims --scale quick"],
@@ -182,6 +183,10 @@ def _add_options(name, parser):
         add("--horizon", type=int, metavar="N", help="steps of a run (default: the scale's)")
         add("--out", metavar="DIR", help="folder of the tables (default: below results/)")
         add("--block", metavar="B", help="one job of the workflow, such as seeds-000-009")
+    if name == "estimate":
+        many = {"action": "extend", "nargs": "+", "default": []}
+        parser.add_argument("--experiment", metavar="E", **many, help="default: all")
+        parser.add_argument("--cores", type=int, default=2, metavar="N", help="default: 2")
     if name == "list":
         parser.add_argument("experiment", nargs="?", help="show this one with all its settings")
     if name == "figure":

@@ -147,6 +147,20 @@ def _summarise(tables, summary, folder):
     print(f"tables: {os.path.relpath(folder)}")
 
 
+def estimate_command(args):
+    """Time one seed of each experiment and say how long a scale will take."""
+    from common.estimate import estimate
+
+    with _checking():
+        experiments = load_paper(args.paper, args.scale).experiments
+        for name in args.experiment:
+            check_name("experiment", name, experiments, "--experiment")
+        if args.cores < 1:
+            raise ValueError(f"--cores must be an integer >= 1, got {args.cores}")
+    chosen = [experiments[name] for name in args.experiment or experiments]
+    estimate(chosen, args.cores, lambda line: print(line, flush=True))
+
+
 def collect_command(args):
     """Join the blocks of an experiment to its tables and check the laws that they obey."""
     from common import jobs

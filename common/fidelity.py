@@ -148,8 +148,9 @@ def field_problems(row, paper, config):
     if owner in config.experiments:
         found = getattr(config.experiments[owner], name, None)
     else:
-        modules = [importlib.import_module(f"{paper}.{m}") for m in ("study", "problems")]
-        record = next((getattr(m, owner) for m in modules if hasattr(m, owner)), None)
+        study = importlib.import_module(f"{paper}.study")
+        records = [study.Params, *study.PROBLEMS.values()]
+        record = next((record for record in records if record.__name__ == owner), None)
         found = getattr(record, name, None)
     if found is None and row.value is not None:
         yield f"field {row.field} does not exist or has no default"

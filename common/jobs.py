@@ -162,18 +162,18 @@ def _check_writable(folder):
 def _run_seed(experiment, seed, code, tick):
     import pandas as pd
 
-    from common.runner import run_seed
+    from common.runner import run_trajectory, trajectories
 
     study = load_study(experiment.paper)
     rows, traces = [], []
     for variant in experiment.variants:
-        for method in experiment.methods(variant):
-            row, trace = run_seed(
-                study, experiment, method=method, variant=variant, seed=seed, code=code
-            )
-            rows.append(row)
-            traces.append(trace)
-            tick()
+        for methods in trajectories(study, experiment.methods(variant)):
+            for row, trace in run_trajectory(
+                study, experiment, methods=methods, variant=variant, seed=seed, code=code
+            ):
+                rows.append(row)
+                traces.append(trace)
+                tick()
     return pd.DataFrame(rows, columns=RUN_COLUMNS), _concat(traces, TRACE_COLUMNS)
 
 

@@ -71,6 +71,16 @@ METHODS = {
     "random": Style("uniform cells", "#999999", (0, (3, 1)), "X"),
     "hoo": Style("HOO (ours)", "#CC79A7", (0, (5, 1.5, 1.2, 1.5)), "P"),
     "gp-ucb": Style("GP-UCB (ours)", "#000000", (0, (1, 2)), "*"),
+    "rs": Style("RS", "#999999", (0, (1.2, 1.2)), "X"),
+    "us": Style("US", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
+    "bqoucb": Style("BQOUCB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
+    "ada-bqoucb": Style("ADA-BQOUCB", "#B35900", (0, (2.5, 1.2)), "^"),
+    "bo-vo": Style("BO-VO", "#CC79A7", (0, (7, 1.5, 1.2, 1.5)), "<"),
+    "ada-bo-vo": Style("ADA-BO-VO", "#7A3B69", (0, (4, 1)), ">"),
+    "mt-mva-bo": Style("MT-MVA-BO", "#0072B2", "-", "o"),
+    "mt-mva-bo-continuous": Style("MT-MVA-BO, continuous X", "#56B4E9", (0, (5, 1.5)), "P"),
+    "mo-mva-bo": Style("MO-MVA-BO", "#009E73", (0, (9, 1)), "s"),
+    "constrained-mva-bo": Style("constrained MVA-BO", "#D55E00", (0, (7, 1, 1, 1, 1, 1)), "p"),
 }
 
 SEQUENCE = (
@@ -155,7 +165,7 @@ def stacked(titles, heights, size):
 
 
 def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
-    """Draw the mean over seeds of each method or variant, with a band of one standard deviation.
+    """Draw the mean over seeds of each method or variant, with a band around it.
 
     Parameters
     ----------
@@ -168,7 +178,8 @@ def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
         What a line is.
     labels : mapping, optional
         Display names; its order is that of the lines.
-    band : {"std", None}, optional
+    band : {"std", "2se", None}, optional
+        One standard deviation over seeds either side, or two standard errors of the mean.
 
     Returns
     -------
@@ -179,7 +190,7 @@ def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
     tables = []
     for place, name in enumerate(order):
         part = frame[frame[by] == name]
-        numbers = _by_step(part)
+        numbers = _by_step(part, band)
         look_of = style(name, place)
         label = labels[name] if labels else look_of.label
         every = max(1, len(numbers) // 7)
@@ -194,7 +205,7 @@ def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
             markeredgewidth=0.5,
             label=label,
         )
-        if band == "std":
+        if band is not None:
             ax.fill_between(
                 numbers["step"],
                 numbers["low"],
@@ -209,14 +220,13 @@ def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
     return pd.concat(tables, ignore_index=True)[columns]
 
 
-def _by_step(part):
+def _by_step(part, band):
     if part.empty:
         raise ValueError("nothing to plot: the trace holds no value of this line")
     numbers = part.groupby("step")["value"].agg(["size", "mean", "std"]).reset_index()
     numbers = numbers.rename(columns={"size": "n"}).fillna({"std": 0.0})
-    return numbers.assign(
-        low=numbers["mean"] - numbers["std"], high=numbers["mean"] + numbers["std"]
-    )
+    half = numbers["std"] * (2 / numbers["n"] ** 0.5 if band == "2se" else 1)
+    return numbers.assign(low=numbers["mean"] - half, high=numbers["mean"] + half)
 
 
 def interval_points(ax, table, look_of, reference=1.0):

@@ -39,72 +39,131 @@ def run_seed(study, experiment, *, method, variant, seed, code):
     OSError, SurroundingsError
         The surroundings failed (disk, data file): not a result of the method.
     """
-    import pandas as pd
+    return run_trajectory(
+        study, experiment, methods=[method], variant=variant, seed=seed, code=code
+    )[0]
+
+
+def trajectories(study, methods):
+    """Group methods that walk the same trajectory, so that it is run once.
+
+    Parameters
+    ----------
+    study : module
+        Its `TRAJECTORIES`, if it has one, maps a method to the one whose queries it shares.
+    methods : sequence of str
+
+    Returns
+    -------
+    list of list of str
+    """
+    shared, groups = getattr(study, "TRAJECTORIES", {}), {}
+    for method in methods:
+        groups.setdefault(shared.get(method, method), []).append(method)
+    return list(groups.values())
+
+
+def run_trajectory(study, experiment, *, methods, variant, seed, code):
+    """Run methods that share their queries once, and score each of them at every step.
+
+    Parameters
+    ----------
+    study, experiment, variant, seed, code
+        As in `run_seed`.
+    methods : sequence of str
+        One of the groups of `trajectories`.
+
+    Returns
+    -------
+    list of (dict, DataFrame)
+        Row and trace of each method, as in `run_seed`; all have the time of the one run.
+    """
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    key = dict(zip(KEYS, _key(experiment, method, variant, seed), strict=True))
-    row = dict.fromkeys(RUN_COLUMNS) | key
-    row |= {"horizon": experiment.horizon, "code": code, "status": "ok", "error": ""}
-    row |= {"started": datetime.now(UTC).isoformat(timespec="seconds")}
-    row["params"] = json.dumps(
+    facts = {"horizon": experiment.horizon, "code": code, "status": "ok", "error": ""}
+    facts |= {"started": datetime.now(UTC).isoformat(timespec="seconds")}
+    facts["params"] = json.dumps(
         {"problem": experiment.problem_params(variant), "method": experiment.params(variant)},
         sort_keys=True,
     )
-    start, values = time.perf_counter(), []
+    start, values = time.perf_counter(), {method: [] for method in methods}
     with threadpool_limits(1):
         try:
-            facts, values = _loop(study, experiment, method, variant, seed)
-            row |= facts
+            found, values = _loop(study, experiment, methods, variant, seed)
+            facts |= found
         except (OSError, SurroundingsError):
             raise
         except Exception as error:
-            row |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
-        pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-        row["blas_threads"] = max((pool["num_threads"] for pool in pools), default=1)
-    row["wall_s"] = time.perf_counter() - start
+            facts |= {"status": "failed", "error": f"{type(error).__name__}: {error}"}
+        facts["blas_threads"] = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    facts["wall_s"] = time.perf_counter() - start
+    keys = {method: _key(experiment, method, variant, seed) for method in methods}
+    return [_tables(keys[method], facts, values[method]) for method in methods]
+
+
+def _tables(key, facts, values):
+    """Return one method's row of the runs table and its rows of the trace."""
+    import pandas as pd
+
+    key = dict(zip(KEYS, key, strict=True))
     trace = pd.DataFrame(values, columns=["step", "n_evals", "metric", "value"])
     for name, value in key.items():
         trace[name] = value
-    return row, trace[TRACE_COLUMNS]
+    return dict.fromkeys(RUN_COLUMNS) | key | facts, trace[TRACE_COLUMNS]
 
 
 def _key(experiment, method, variant, seed):
     return (experiment.paper, experiment.name, experiment.problem, method, variant, seed)
 
 
-def _loop(study, experiment, method, variant, seed):
+def _loop(study, experiment, methods, variant, seed):
     names = (experiment.paper, experiment.name, experiment.problem, seed)
     problem = study.PROBLEMS[experiment.problem](**experiment.problem_params(variant))
-    instance = problem.draw(rng_for(*names, "instance"))
+    instance = _instance(problem, names)
     params = study.Params(**experiment.params(variant))
     horizon = experiment.horizon
-    optimizer = study.METHODS[method](instance, params, horizon, Streams.named(*names, method))
-    noise = rng_for(*names, "noise")
-    scorer = study.scorer(instance, method, params, horizon, experiment.metrics)
+    walker = getattr(study, "TRAJECTORIES", {}).get(methods[0], methods[0])
+    optimizer = study.METHODS[walker](instance, params, horizon, Streams.named(*names, walker))
+    noise, environment = (rng_for(*names, stream) for stream in ("noise", "environment"))
+    complete = getattr(instance, "complete", lambda query, rng: query)
+    scorers = {
+        method: study.scorer(instance, method, params, horizon, experiment.metrics)
+        for method in methods
+    }
     kept = set(record_steps(horizon, experiment.record_steps))
-    values, seconds = [], []
+    values, seconds = {method: [] for method in methods}, []
     for step in range(1, horizon + 1):
         start = time.perf_counter()
         query = optimizer.ask()
         asking = time.perf_counter() - start
-        scorer.asked(step, optimizer, query)
+        query = complete(query, environment)
+        for scorer in scorers.values():
+            scorer.asked(step, optimizer, query)
         y = instance.observe(query, noise)
         start = time.perf_counter()
         optimizer.tell(query, y)
         seconds.append(asking + time.perf_counter() - start)
-        scores = scorer.told(step, optimizer, query, y)
+        scores = {name: scorer.told(step, optimizer, query, y) for name, scorer in scorers.items()}
         if step in kept:
-            if "round_seconds" in experiment.metrics:
-                scores["round_seconds"] = np.median(seconds)
+            for method, found in scores.items():
+                if "round_seconds" in experiment.metrics:
+                    found["round_seconds"] = np.median(seconds)
+                values[method] += [(step, step, name, float(v)) for name, v in found.items()]
             seconds.clear()
-            values += [(step, step, name, float(value)) for name, value in scores.items()]
     facts = {
         name: getattr(instance, name) for name in ("direction", "n_init", "noise_std", "optimum")
     }
     return facts, values
 
 
-def optimize(optimizer, objective, budget, journal=None, progress=True):
+def _instance(problem, names):
+    """Draw the problem's instance; a problem may let several seeds share one (`instance_seed`)."""
+    *experiment, seed = names
+    seed = getattr(problem, "instance_seed", lambda seed: seed)(seed)
+    return problem.draw(rng_for(*experiment, seed, "instance"))
+
+
+def optimize(optimizer, objective, budget, journal=None, progress=True, environment=None):
     """Optimise a function of your own, with a journal from which a killed run resumes.
 
     Parameters
@@ -121,6 +180,9 @@ def optimize(optimizer, objective, budget, journal=None, progress=True):
         that was started and not finished is made again.
     progress : bool, optional
         Show a bar on standard error.
+    environment : callable, optional
+        ``environment(query) -> query`` completes a query by what nature draws, for instance x to
+        (x, w), before it is evaluated and told.
 
     Returns
     -------
@@ -142,9 +204,13 @@ def optimize(optimizer, objective, budget, journal=None, progress=True):
     ):
         query = optimizer.ask()
         _append(journal, {"step": step, "query": _plain(query)})
+        drawn = {}
+        if environment is not None:
+            query = environment(query)
+            drawn = {"told": _plain(query)}
         y = objective(query)
         optimizer.tell(query, y)
-        _append(journal, {"step": step, "y": _plain(y)})
+        _append(journal, {"step": step, "y": _plain(y), **drawn})
     return optimizer
 
 
@@ -162,6 +228,7 @@ def _replay(optimizer, journal, budget):
     except json.JSONDecodeError as error:
         raise ValueError(f"journal {journal} is damaged ({error}); restore or remove it") from None
     told = {entry["step"]: entry["y"] for entry in entries if "y" in entry}
+    drawn = {entry["step"]: entry["told"] for entry in entries if "told" in entry}
     asked = {entry["step"]: entry["query"] for entry in entries if "query" in entry}
     for step in range(1, min(len(told), budget) + 1):
         query = optimizer.ask()
@@ -172,7 +239,8 @@ def _replay(optimizer, journal, budget):
                 "file"
             )
         optimizer.tell(
-            query, np.asarray(told[step]) if isinstance(told[step], list) else told[step]
+            drawn.get(step, query),
+            np.asarray(told[step]) if isinstance(told[step], list) else told[step],
         )
     return min(len(told), budget)
 

@@ -187,6 +187,30 @@ def larger_gain(claim, read):
     )
 
 
+def flat(claim, read):
+    """Test that the metric falls by less than `margin` of itself from a share of the run on."""
+    where = (claim["experiment"], claim["metric"], claim["method"], claim.get("variant"))
+    table = read(*where, "all").pivot(index="seed", columns="step", values="value")
+    last, share = table.columns.max(), claim.get("from_share", 0.5)
+    start = table.columns[np.abs(table.columns - share * last).argmin()]
+    bound = 1 - claim.get("margin", 0.1)
+    found = stats.compare(table[last], table[start], bound)
+    log_effect = math.log(found.effect) if 0 < found.effect < math.inf else math.nan
+    distance = log_effect - math.log(bound)
+    return Measured(
+        comparison=f"step {last} / step {start}, {claim['method']}",
+        n=found.n,
+        effect=found.effect,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_greater,
+        p_against=found.p_less,
+        excluded=found.high < bound,
+        note=_means(f"step {last}", table[last], f"step {start}", table[start]),
+        needs=((distance, found.log_std), (-distance, found.log_std)),
+    )
+
+
 def slope(claim, read):
     """Test that the log-log slope of the metric against the step is `below` or `above` a limit."""
     where = (claim["experiment"], claim["metric"], claim["method"], claim.get("variant"))

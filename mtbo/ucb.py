@@ -3,6 +3,7 @@
 import numpy as np
 
 from common.domains import FiniteSet, as_finite_array, one_of
+from common.pareto import nondominated
 from common.rng import Streams
 from mtbo.multitask import SumKernel
 from mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
@@ -147,10 +148,8 @@ class ScalarizedUCB:
             return self.domain.points[self.scalarization(mean, weights).argmax()].copy()
         if not self._history:
             return np.empty((0, self.domain.dim))
-        from moocore import is_nondominated
-
         queried = np.unique([index for index, _, _ in self._history])
-        front = is_nondominated(mean[queried], maximise=True, keep_weakly=True)
+        front = nondominated(mean[queried])
         return self.domain.points[queried[front]].copy()
 
     def history(self):

@@ -226,6 +226,20 @@ def test_slope_against_its_limit(power, expected):
     assert row["effect"] == pytest.approx(power, abs=0.15)
 
 
+@pytest.mark.parametrize(
+    ("kept", "expected"), [(1.0, "reproduced"), (0.3, "not reproduced"), (0.88, "inconclusive")]
+)
+def test_flat_from_half_of_the_run(kept, expected):
+    rng = np.random.default_rng(0)
+    level = rng.lognormal(0, 0.3, size=(20, 1))
+    runs = np.hstack([level * 5, level * 3, level * 2, level, level * kept])
+    runs[:, 4] *= rng.lognormal(0, 0.1, size=20)
+    results = FakeResults({"main": {("old", "default"): runs}})
+    row = verdict(results, 20, test="flat", experiment="main", method="old")
+    assert row["comparison"] == "step 16 / step 8, old"
+    assert row["verdict"] == expected
+
+
 def test_slope_without_steps_says_so():
     results = FakeResults({"main": {("new", "default"): np.ones((4, len(STEPS)))}})
     given = {"test": "slope", "experiment": "main", "method": "new", "below": 1}

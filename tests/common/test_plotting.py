@@ -40,6 +40,16 @@ def test_band_is_mean_and_one_standard_deviation():
     assert row["mean"] - row["low"] == pytest.approx(part.std(ddof=1))
 
 
+def test_band_can_be_two_standard_errors():
+    frame = trace()
+    _, axes = plotting.panels(["one"])
+    data = plotting.mean_band(axes[0], frame, "one", band="2se")
+    part = frame[(frame["method"] == "it-kb") & (frame["step"] == 5)]["value"]
+    row = data[(data["method"] == "it-kb") & (data["step"] == 5)].iloc[0]
+    assert row["high"] - row["mean"] == pytest.approx(2 * part.std(ddof=1) / 2)  # sqrt(4) runs
+    assert row["mean"] - row["low"] == pytest.approx(part.std(ddof=1))
+
+
 def test_one_seed_has_a_band_of_no_width():
     _, axes = plotting.panels(["one"])
     data = plotting.mean_band(axes[0], trace(seeds=1), "one")
@@ -66,7 +76,7 @@ def test_methods_of_a_paper_differ_without_colour(paper):
     assert len({look.label for look in looks}) == len(looks)
 
 
-def test_ordered_variants_differ_in_grey():
+def test_ordered_variants_differ_without_colour():
     grey = sorted(float(np.dot(to_rgb(c), [0.299, 0.587, 0.114])) for c, _, _ in plotting.SEQUENCE)
     assert min(np.diff(grey)) > 0.08
 

@@ -1,0 +1,66 @@
+"""How long a paper's experiments will take: one seed of each is timed, the rest is extrapolated."""
+
+import time
+
+from common.experiments import load_study
+
+
+def seed_seconds(experiment, seed=0):
+    """Run all methods and variants of an experiment for one seed, and throw the results away.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        At the scale in question.
+    seed : int, optional
+
+    Returns
+    -------
+    float
+        Seconds of one core.
+
+    Raises
+    ------
+    RuntimeError
+        A run failed, so that its time says nothing.
+    """
+    from common.runner import run_trajectory, trajectories
+
+    study, start = load_study(experiment.paper), time.perf_counter()
+    for variant in experiment.variants:
+        for methods in trajectories(study, experiment.methods(variant)):
+            for row, _ in run_trajectory(
+                study, experiment, methods=methods, variant=variant, seed=seed, code=""
+            ):
+                if row["status"] != "ok":
+                    raise RuntimeError(
+                        f"{experiment.name}, {row['method']}, variant {variant}: {row['error']}"
+                    )
+    return time.perf_counter() - start
+
+
+def estimate(experiments, cores, say=print):
+    """Print the time of every experiment and of all together.
+
+    Parameters
+    ----------
+    experiments : sequence of Experiment
+    cores : int
+        Jobs at a time, for the time on the clock.
+    say : callable, optional
+        Takes one line.
+
+    Returns
+    -------
+    float
+        Hours of one core for all.
+    """
+    total = 0.0
+    say(f"{'experiment':<20} {'seeds':>6} {'s/seed':>9} {'core hours':>11}")
+    for experiment in experiments:
+        seconds = seed_seconds(experiment)
+        hours = seconds * experiment.seeds / 3600
+        total += hours
+        say(f"{experiment.name:<20} {experiment.seeds:>6} {seconds:>9.1f} {hours:>11.3f}")
+    say(f"total {total:.2f} core hours, about {total / cores:.2f} hours on {cores} core(s)")
+    return total

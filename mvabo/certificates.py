@@ -1,0 +1,113 @@
+"""Certificates of [MVABO]: left side over right side of its statements, along real runs."""
+
+import numpy as np
+
+from mvabo.fronts import accuracy
+from mvabo.theory import expectation_slack, stopping_bound, sum_of_variances, width_bound
+
+CERTIFICATES = (
+    "event2_ratio", "inclusion_ratio", "gap_ratio", "width_ratio", "expectation_ratio",
+    "variance_ratio", "stopping_ratio", "accuracy_ratio",
+)  # fmt: skip
+
+
+class Certificates:
+    """Ratios of one run; each is at most 1 where its statement holds.
+
+    [MVABO] Eqs. (2), (6), (11), (12), (13), (22), (23), (24), (26), (27), (34), (35), (36), (37),
+    (38), Lemmas A.1, A.2, A.3, Theorems 4.1, 4.2 and B.1.
+
+    Parameters
+    ----------
+    instance : mvabo.instances.Instance
+    method : str
+    params : mvabo.study.Params
+    """
+
+    def __init__(self, instance, method, params):
+        self.instance, self.method, self.params = instance, method, params
+        self.multi_task = method == "mt-mva-bo"
+        a = params.alpha
+        self.weights = (a, 1 - a) if self.multi_task else (1.0, 1.0)
+        self.width_sum = 0.0
+        self.integrals = np.zeros(2)  # sums over t of int sigma p and int sigma^2 p at x_t
+        self.realised = np.zeros(2)  # sums of sigma and sigma^2 at (x_t, w_t)
+
+    def asked(self, optimizer, query):
+        """Take the state before the observation of (x_t, w_t)."""
+        i, j = optimizer.domain.index(query)
+        self.beta_sqrt, bounds = optimizer.beta_sqrt, optimizer.bounds
+        var, p = optimizer.posterior.var[i], optimizer.weights
+        self.integrals += np.sqrt(var) @ p, var @ p
+        self.realised += np.sqrt(var[j]), var[j]
+        if self.multi_task:
+            low, high = bounds.scalarized(self.params.alpha)
+            self.width_sum += high[i] - low[i]
+        else:
+            self.width_sum += bounds.diameter[i]
+        self.event = self._event(optimizer)
+        self.inclusion = self._inclusion(bounds)
+
+    def _event(self, optimizer):
+        """Eq. (2), the same as Eq. (13): the largest error over the confidence width."""
+        error = np.abs(self.instance.values - optimizer.posterior.mean)
+        width = self.beta_sqrt * np.sqrt(optimizer.posterior.var)
+        return float((error / np.maximum(width, np.finfo(float).tiny)).max())
+
+    def _inclusion(self, bounds):
+        F = self.instance.objectives
+        ratios = [
+            np.abs(values - (low + high) / 2).max() if (low == high).all() else
+            (np.abs(values - (low + high) / 2) / ((high - low) / 2)).max()
+            for values, low, high in (
+                (F[:, 0], bounds.l1, bounds.u1),
+                (F[:, 1], bounds.l2, bounds.u2),
+            )
+        ]  # fmt: skip
+        return float(max(ratios))
+
+    def told(self, step, optimizer, query):
+        """Return all ratios after the observation, as a dict."""
+        ratios = {"event2_ratio": self.event, "inclusion_ratio": self.inclusion}
+        constants = {
+            "beta_sqrt": self.beta_sqrt,
+            "b_tilde": self.instance.b_tilde,
+            "weights": self.weights,
+        }
+        ratios["width_ratio"] = self.width_sum / width_bound(step, *self.integrals, **constants)
+        slack = expectation_slack(self.params.delta)
+        ratios["expectation_ratio"] = float((self.integrals / (2 * self.realised + slack)).max())
+        noise_var, gain = self.instance.noise_std**2, optimizer.posterior.log_det / 2
+        ratios["variance_ratio"] = self.realised[1] / sum_of_variances(gain, noise_var)
+        bound = stopping_bound(
+            step, gain, noise_var=noise_var, delta=self.params.delta, **constants
+        )
+        ratios["stopping_ratio"] = self.width_sum / step / bound
+        if self.multi_task:
+            ratios["gap_ratio"] = self._gap_ratio(optimizer)
+        else:
+            ratios["accuracy_ratio"] = self._accuracy_ratio(optimizer)
+        return ratios
+
+    def _gap_ratio(self, optimizer):
+        F, a = self.instance.objectives, self.params.alpha
+        G = a * F[:, 0] + (1 - a) * F[:, 1]
+        regret = G.max() - G[optimizer.recommend_index(rule="own-step")]
+        gap = optimizer.gap()
+        if gap <= 0:  # says that the regret is negative, or 0
+            return float("inf") if max(regret, -gap) > 0 else 0.0
+        return float(regret / gap)
+
+    def _accuracy_ratio(self, optimizer):
+        """Return the error of the output in units of eps; NaN before the stopping rule holds."""
+        if not optimizer.done:
+            return np.nan
+        if self.method == "mo-mva-bo":
+            members = self.instance.objectives[optimizer.pareto_set()]
+            return accuracy(self.instance.reference, members, optimizer.eps)
+        F, h = self.instance.objectives, optimizer.h
+        feasible, output = F[:, 1] >= h, optimizer.recommend_index()
+        if output is None:  # right if and only if nothing is feasible
+            return float("inf") if feasible.any() else 0.0
+        short = F[feasible, 0].max() - F[output, 0] if feasible.any() else 0.0
+        return float(max(short / optimizer.eps[0], (h - F[output, 1]) / optimizer.eps[1], 0.0))

@@ -1,0 +1,186 @@
+"""Where [MVABO] plugs into the workflow: its problems, methods, settings and metrics by name.
+
+Every paper has this module; the command line and the runner know nothing else of a paper.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from mvabo import newsvendor, problems
+from mvabo.algorithms import MOMVABO, MTMVABO, ConstrainedMVABO
+from mvabo.baselines import (
+    BOVO,
+    BQOUCB,
+    AdaBOVO,
+    AdaBQOUCB,
+    RandomSampling,
+    UncertaintySampling,
+)
+from mvabo.continuous import ContinuousMTMVABO
+from mvabo.scoring import Scorer
+from mvabo.theory import TheoryBeta
+
+PROBLEMS = {
+    "gp-test": problems.GPTestProblem,
+    "bird": problems.BirdProblem,
+    "rosenbrock": problems.RosenbrockProblem,
+    "newsvendor": newsvendor.NewsvendorProblem,
+    "noisy-input": problems.NoisyInputProblem,
+    "continuous": problems.ContinuousProblem,
+}
+
+DATA = {}
+
+METRICS = (
+    "regret", "hv_gap", "stopped", "undecided", "pareto_error", "constrained_regret",
+    "constraint_excess", "infeasible", "event2_ratio", "inclusion_ratio", "gap_ratio",
+    "width_ratio", "expectation_ratio", "variance_ratio", "stopping_ratio", "accuracy_ratio",
+    "round_seconds",
+)  # fmt: skip
+
+TRAJECTORIES = {"ada-bqoucb": "bqoucb", "ada-bo-vo": "bo-vo"}
+"""Methods that make the queries of another and only recommend differently."""
+
+scorer = Scorer
+
+
+@dataclass(frozen=True)
+class Params:
+    """Settings of all methods; every assumption about the paper is one of them.
+
+    Values of [MVABO] Sec. 5; those of Sec. 5.1 that belong to a problem are in its record, numbers
+    of runs and steps of Figs. 2 and 3 in experiments.yaml. App. B's threshold is ours.
+
+    Parameters
+    ----------
+    alpha : float
+        Weight of F_1 in G.
+    beta : {"constant", "theory"}
+        beta_t^{1/2}: `beta_sqrt`, or Lemma 2.1 with the exact norm of f and 3/delta.
+    beta_sqrt : float
+        The constant; it multiplies the standard deviation.
+    delta : float
+        Failure probability of the theory.
+    recommendation : {"online", "own-step", "final"}
+        Rule of the recommended design: Sec. 5, Theorem 4.1, or the output of Algorithm 1.
+    eps : tuple of 2 float
+        Accuracy of MO-MVA-BO and of the constrained version.
+    h : float or None
+        Threshold of the constrained version; None takes `h_quantile`.
+    h_quantile : float
+        Quantile of the true F_2 over X that serves as threshold.
+    known_p : bool
+        Whether the methods know p(w), or estimate it from the environments seen.
+    w_rule : {"nature", "sd", "sd-p", "var-p"}
+        Who chooses w: nature, or all methods by the largest sigma, sigma p or sigma^2 p.
+    refit_every : int
+        Steps between fits of the kernel, on problems where it is fitted.
+    hv_reference : tuple of 2 float, or None
+        Reference point of the hypervolumes; None takes the smallest true F_1 and F_2.
+    """
+
+    alpha: float = 0.5
+    beta: Literal["constant", "theory"] = "constant"
+    beta_sqrt: float = 3.0
+    delta: float = 0.05
+    recommendation: Literal["online", "own-step", "final"] = "online"
+    eps: tuple[float, float] = (0.0, 0.0)
+    h: float | None = None
+    h_quantile: float = 0.5
+    known_p: bool = True
+    w_rule: Literal["nature", "sd", "sd-p", "var-p"] = "nature"
+    refit_every: int = 10
+    hv_reference: tuple[float, float] | None = None
+
+    def confidence(self, instance):
+        """Return beta_t^{1/2}: a number, or a function of the log determinant."""
+        if self.beta == "constant":
+            return self.beta_sqrt
+        if np.isnan(instance.true_norm):
+            raise ValueError(
+                "beta='theory' needs the RKHS norm of f: use problem gp-test, noisy-input or "
+                "continuous, or beta='constant'"
+            )
+        return TheoryBeta(instance.true_norm, self.delta)
+
+    def threshold(self, instance):
+        """Return h for an instance."""
+        if self.h is not None:
+            return self.h
+        return float(np.quantile(instance.objectives[:, 1], self.h_quantile))
+
+
+def _settings(instance, params, streams):
+    return {
+        "noise_var": instance.noise_std**2,
+        "beta_sqrt": params.confidence(instance),
+        "w_rule": None if params.w_rule == "nature" else params.w_rule,
+        "refit_every": params.refit_every if instance.fitted else None,
+        "rng": streams,
+    }
+
+
+def _domain(instance, params):
+    """Return the domain as the methods see it: without p(w) if they do not know it."""
+    if params.known_p:
+        return instance.domain
+    return type(instance.domain)(instance.domain.X, instance.domain.W)
+
+
+def _multi_task(cls, weighted=True):
+    def build(instance, params, horizon, streams):
+        settings = _settings(instance, params, streams)
+        if weighted:
+            settings["alpha"] = params.alpha
+        settings["recommendation"] = params.recommendation
+        return cls(_domain(instance, params), instance.kernel, **settings)
+
+    return build
+
+
+def _mo_mva_bo(instance, params, horizon, streams):
+    return MOMVABO(
+        _domain(instance, params),
+        instance.kernel,
+        eps=params.eps,
+        discretised=instance.fine is not None,
+        **_settings(instance, params, streams),
+    )
+
+
+def _constrained(instance, params, horizon, streams):
+    return ConstrainedMVABO(
+        _domain(instance, params),
+        instance.kernel,
+        h=params.threshold(instance),
+        eps=params.eps,
+        **_settings(instance, params, streams),
+    )
+
+
+def _continuous(instance, params, horizon, streams):
+    if instance.fine is None:
+        raise ValueError("mt-mva-bo-continuous needs a continuous X: use problem continuous")
+    low, high = instance.fine.min(axis=0), instance.fine.max(axis=0)
+    settings = _settings(instance, params, streams)
+    del settings["w_rule"], settings["refit_every"]
+    domain = instance.domain
+    return ContinuousMTMVABO(
+        low, high, domain.W, domain.p, instance.kernel, alpha=params.alpha, **settings
+    )
+
+
+METHODS = {
+    "rs": _multi_task(RandomSampling),
+    "us": _multi_task(UncertaintySampling),
+    "bqoucb": _multi_task(BQOUCB, weighted=False),
+    "ada-bqoucb": _multi_task(AdaBQOUCB),
+    "bo-vo": _multi_task(BOVO, weighted=False),
+    "ada-bo-vo": _multi_task(AdaBOVO),
+    "mt-mva-bo": _multi_task(MTMVABO),
+    "mt-mva-bo-continuous": _continuous,
+    "mo-mva-bo": _mo_mva_bo,
+    "constrained-mva-bo": _constrained,
+}

@@ -1,0 +1,213 @@
+"""The low-rank grid posterior and the dense one against literal formulas and the core GP."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, Matern
+
+from common.gp import GP, NotPositiveDefiniteError
+from mvabo import NoisyInputDomain, ProductKernel, UncertainDomain, squared_exponential
+from mvabo import posterior as module
+from mvabo.fitting import ard_parameters, fit_ard, log_likelihood
+from mvabo.kernels import SquaredExponential
+from mvabo.problems import RosenbrockProblem
+from tests.mvabo import oracles
+from tests.mvabo.conftest import P, W, X
+
+
+def fill(posterior, rounds=12, seed=0):
+    rng = np.random.default_rng(seed)
+    n, m = posterior.domain.shape
+    for _ in range(rounds):
+        posterior.add(int(rng.integers(n)), int(rng.integers(m)), float(rng.normal()))
+    return posterior
+
+
+@pytest.mark.paper("mvabo", "s2-posterior-mean", "s2-posterior-var", "s51-kernel", "s2-gp")
+def test_posterior_is_the_papers_formula(domain, kernel):
+    posterior = fill(domain.posterior(kernel, 0.01), 8)
+    i, j, y = posterior.data()
+    data = [((X[a], W[b]), v) for a, b, v in zip(i, j, y, strict=True)]
+
+    def k(x, w, x2, w2):
+        return oracles.gauss(x, w, x2, w2, 1.0, 0.3, 0.6)
+
+    mean, sd = oracles.posterior(k, data, X, W, 0.01)
+    np.testing.assert_allclose(posterior.mean, mean, atol=1e-9)
+    np.testing.assert_allclose(posterior.var, sd**2, atol=1e-10)
+    assert posterior.log_det == pytest.approx(oracles.log_det(k, data, 0.01))
+    assert (posterior.var <= 1 + 1e-12).all()  # of f: the noise is never added
+
+
+KERNELS = {
+    "gaussian": squared_exponential(1.7, (0.3, 0.8), 0.4),
+    "matern": ProductKernel(Matern([0.3, 0.8], nu=2.5), Matern(0.5, nu=1.5), 2),
+    "short": squared_exponential(1.0, 0.5, 0.01, dim_x=2),
+}
+
+
+@pytest.fixture
+def plane():
+    rng = np.random.default_rng(0)
+    return UncertainDomain(rng.random((14, 2)), np.linspace(-1, 1, 40), np.full(40, 1 / 40))
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+@pytest.mark.parametrize("noise_var", [1e-4, 0.1])
+def test_product_posterior_is_the_dense_one(plane, kernel, noise_var):
+    low_rank = fill(plane.posterior(kernel, noise_var), 70)  # more than two chunks
+    dense = fill(module.DensePosterior(plane.points(), None, plane, kernel, noise_var), 70)
+    np.testing.assert_allclose(low_rank.mean, dense.mean, atol=1e-8)
+    np.testing.assert_allclose(low_rank.var, dense.var, atol=1e-9)
+    assert low_rank.log_det == pytest.approx(dense.log_det, rel=1e-8)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_a_new_kernel_gives_what_a_fresh_posterior_has(plane, kernel):
+    changed = fill(plane.posterior(squared_exponential(2.0, 0.6, 0.9, dim_x=2), 1e-3), 40)
+    i, j, y = changed.data()
+    changed.set_kernel(kernel)
+    fresh = plane.posterior(kernel, 1e-3)
+    for point in zip(i, j, y, strict=True):
+        fresh.add(*(v.item() for v in point))
+    for each in (changed, fresh):
+        each.add(3, 7, 0.5)
+    np.testing.assert_allclose(changed.mean, fresh.mean, atol=1e-8)
+    np.testing.assert_allclose(changed.var, fresh.var, atol=1e-9)
+    assert changed.log_det == pytest.approx(fresh.log_det)
+
+
+def test_a_kernel_that_fails_changes_nothing(plane):
+    posterior = fill(plane.posterior(KERNELS["gaussian"], 1e-4), 10)
+    before = posterior.mean.copy(), posterior.var.copy(), posterior.kernel
+    bad = squared_exponential(1.0, 0.5, 0.5, dim_x=2)
+    bad.x.variance = -5.0  # cannot be made through the constructor
+    with pytest.raises(NotPositiveDefiniteError, match="noise_var"):
+        posterior.set_kernel(bad)
+    np.testing.assert_array_equal(posterior.mean, before[0])
+    np.testing.assert_array_equal(posterior.var, before[1])
+    assert posterior.kernel is before[2]
+
+
+@pytest.mark.paper("mvabo", "s332-noisy-input", "app-c1-gp")
+def test_noisy_inputs_of_the_same_sum_share_one_value():
+    axis = np.linspace(-1, 1, 9)
+    domain = NoisyInputDomain(axis[1:-1], axis[3:6], [0.25, 0.5, 0.25])
+    assert len(domain.inputs) == 9
+    posterior = fill(domain.posterior(SquaredExponential(1.0, 0.4), 1e-3), 8)
+    sums = axis[1:-1, None] + axis[3:6]
+    for a, b in ((0, 2), (1, 1), (2, 0)):  # x_i + xi_j equal
+        assert sums[a, b] == pytest.approx(sums[1, 1])
+        assert posterior.mean[a, b] == posterior.mean[1, 1]
+    i, j, y = posterior.data()
+    gp = GP(RBF(0.4), 1e-3).condition(sums[i, j][:, None], y)
+    mean, var = gp.predict(sums.reshape(-1, 1))
+    np.testing.assert_allclose(posterior.mean.ravel(), mean, atol=1e-10)
+    np.testing.assert_allclose(posterior.var.ravel(), var, atol=1e-10)
+    posterior.set_kernel(SquaredExponential(2.0, 0.3))
+    gp = GP(SquaredExponential(2.0, 0.3), 1e-3).condition(sums[i, j][:, None], y)
+    np.testing.assert_allclose(posterior.mean.ravel(), gp.predict(sums.reshape(-1, 1))[0])
+
+
+def test_memory_is_refused_before_it_is_gone(plane, monkeypatch):
+    posterior = plane.posterior(KERNELS["gaussian"], 1e-4)
+    monkeypatch.setattr(
+        module.psutil, "virtual_memory", lambda: type("M", (), {"available": 1000})()
+    )
+    with pytest.raises(MemoryError, match="use fewer designs"):
+        posterior.add(0, 0, 1.0)
+    assert posterior.n_observations == 0
+
+
+def test_duplicates_and_constant_values_are_ordinary(plane):
+    posterior = plane.posterior(KERNELS["gaussian"], 1e-6)
+    for _ in range(50):
+        posterior.add(2, 5, 1.0)
+    assert posterior.mean[2, 5] == pytest.approx(1.0, abs=1e-4)
+    assert 0 <= posterior.var[2, 5] <= 1e-6
+    assert np.isfinite(posterior.mean).all()
+
+
+def test_rosenbrock_low_rank_error_on_the_full_grid():
+    """10^6 points, 60 observations, a refit on the way: the direct form on 3,000 of them."""
+    instance = RosenbrockProblem().draw(None)
+    rng, domain = np.random.default_rng(0), instance.domain
+    posterior = domain.posterior(instance.kernel, 1e-4)
+    start = time.process_time()
+    for t in range(60):
+        i, j = int(rng.integers(10**4)), int(rng.integers(100))
+        posterior.add(i, j, float(instance.values[i, j]))
+        if t == 40:
+            posterior.set_kernel(squared_exponential(2.0, (0.5, 0.35), 0.3))
+    assert time.process_time() - start < 15  # about 2 s of one core
+    a, b = rng.integers(10**4, size=3000), rng.integers(100, size=3000)
+    i, j, y = posterior.data()
+    gp = GP(posterior.kernel, 1e-4).condition(domain.points(i, j), y)
+    mean, var = gp.predict(domain.points(a, b))
+    assert abs(mean - posterior.mean[a, b]).max() <= 1e-8
+    assert abs(var - posterior.var[a, b]).max() <= 1e-8
+
+
+@pytest.mark.paper("mvabo", "s51-ml")
+def test_likelihood_is_the_gps_and_its_gradient_the_difference_quotient():
+    rng = np.random.default_rng(0)
+    Z, y = rng.random((12, 3)), rng.normal(size=12)
+    squares = np.stack([np.subtract.outer(z, z) ** 2 for z in Z.T])
+    theta = np.array([0.3, -0.7, 0.1, -1.2])
+    value, gradient = log_likelihood(theta, squares, y, 0.01)
+    scales = np.exp(theta[1:])
+    kernel = squared_exponential(np.exp(0.3), scales[:2], scales[2:])
+    assert value == pytest.approx(GP(kernel, 0.01).condition(Z, y).log_marginal_likelihood)
+    for k in range(4):
+        step = np.eye(4)[k] * 1e-6
+        up, down = (log_likelihood(theta + s * step, squares, y, 0.01)[0] for s in (1, -1))
+        assert gradient[k] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-5)
+    np.testing.assert_allclose(ard_parameters(kernel, 3), theta)
+
+
+@pytest.mark.paper("mvabo", "s51-ml", "s51-ml-bounds")
+def test_a_fit_finds_the_scales_that_made_the_data_and_keeps_to_its_bounds():
+    rng = np.random.default_rng(0)
+    Z, truth = rng.random((80, 3)), squared_exponential(2.0, (0.2, 3.0), 0.5)
+    y = np.linalg.cholesky(truth(Z) + 1e-4 * np.eye(80)) @ rng.standard_normal(80)
+    start = squared_exponential(1.0, (0.25, 0.25), 0.25)
+    fitted = fit_ard(Z, y, 2, 1e-4, (start,))
+    assert fitted.x.scales[0] == pytest.approx(0.2, rel=0.3)
+    assert fitted.w.scales[0] == pytest.approx(0.5, rel=0.3)
+    assert fitted.x.scales[1] > 1.0
+    flat = fit_ard(Z, np.ones(80), 2, 1e-4, (start,))
+    theta = ard_parameters(flat, 3)
+    assert (theta[1:] <= 3 + 1e-9).all()
+    assert fit_ard(Z, np.full(80, np.nan), 2, 1e-4, (start,)) is None
+
+
+def test_kernels_refuse_what_they_cannot_use():
+    with pytest.raises(ValueError, match="positive lengthscales"):
+        SquaredExponential(1.0, [0.5, -1.0])
+    with pytest.raises(ValueError, match="variance"):
+        SquaredExponential(0.0)
+    with pytest.raises(TypeError, match="kernel with"):
+        ProductKernel("rbf", RBF())
+    with pytest.raises(ValueError, match="2 lengthscales"):
+        SquaredExponential(1.0, [0.5, 0.5])(np.zeros((3, 1)))
+    kernel = squared_exponential(1.5, 0.3, 0.6)
+    Z = np.column_stack([X[:4], W])
+    np.testing.assert_allclose(np.diag(kernel(Z)), kernel.diag(Z))
+    np.testing.assert_allclose(kernel(Z), 1.5 * RBF([0.3, 0.6])(Z), atol=1e-12)
+
+
+def test_domains_refuse_what_is_no_domain():
+    for p, match in (
+        ([0.5, 0.5], r"shape \(4,\)"), ([0.5, 0.5, 0.5, -0.5], "sum to 1"), ([0.2] * 4, "its sum"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=match):
+            UncertainDomain(X, W, p)
+    with pytest.raises(ValueError, match="same number"):
+        NoisyInputDomain(X, np.zeros((1, 2)))
+    domain = UncertainDomain(X, W, P)
+    with pytest.raises(ValueError, match=r"environment w: query .* not one of the 4 points"):
+        domain.index((X[0], 0.3))
+    sampled = UncertainDomain.from_samples(X, [0.5, -1.0, 0.5, 0.5])
+    assert sampled.W.points.ravel().tolist() == [-1.0, 0.5]
+    assert sampled.p.tolist() == [0.25, 0.75]

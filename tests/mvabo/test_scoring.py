@@ -1,0 +1,279 @@
+"""Scores and certificates against their definitions, and runs that methods share."""
+
+import time
+
+import numpy as np
+import pytest
+
+from common import runner
+from common.experiments import load_paper
+from common.pareto import hypervolume
+from common.rng import Streams, rng_for
+from mvabo import study
+from mvabo.problems import ContinuousProblem, GPTestProblem, NoisyInputProblem
+from tests.mvabo import oracles
+
+KEY = ("mvabo", "test", "gp-test", 0)
+SMALL = GPTestProblem(n_x=15, n_w=8, n_nodes=8, length_scale=0.6)
+
+
+def run(method, params=None, metrics=("regret",), horizon=15, problem=SMALL, scored=None):
+    params = params or study.Params()
+    instance = problem.draw(rng_for(*KEY, "instance"))
+    optimizer = study.METHODS[method](instance, params, horizon, Streams.named(*KEY, method))
+    scorer = study.scorer(instance, scored or method, params, horizon, metrics)
+    noise, environment, rows = rng_for(*KEY, "noise"), rng_for(*KEY, "environment"), []
+    states = []
+    for t in range(1, horizon + 1):
+        query = instance.complete(optimizer.ask(), environment)
+        scorer.asked(t, optimizer, query)
+        states.append((optimizer.bounds, optimizer.queried.copy(), optimizer.pareto_set())
+                      if hasattr(optimizer, "bounds") else None)  # fmt: skip
+        y = instance.observe(query, noise)
+        optimizer.tell(query, y)
+        rows.append(scorer.told(t, optimizer, query, y))
+    return instance, optimizer, rows, states
+
+
+@pytest.mark.paper("mvabo", "s5-regret", "s5-xhat", "s5-alpha", "s5-ada", "s5-bqoucb", "s5-bovo")
+@pytest.mark.parametrize(
+    ("method", "scored", "weight"),
+    [
+        ("mt-mva-bo", "mt-mva-bo", 0.3), ("us", "us", 0.3), ("bqoucb", "bqoucb", 1.0),
+        ("bqoucb", "ada-bqoucb", 0.3), ("bo-vo", "bo-vo", 0.0), ("bo-vo", "ada-bo-vo", 0.3),
+    ],
+)  # fmt: skip
+def test_regret_is_that_of_the_best_lower_bound_of_step_t(method, scored, weight):
+    params = study.Params(alpha=0.3)
+    instance, _, rows, states = run(method, params, scored=scored)
+    F = instance.objectives
+    G = 0.3 * F[:, 0] + 0.7 * F[:, 1]
+    for row, (bounds, queried, _) in zip(rows, states, strict=True):
+        low = weight * bounds.l1 + (1 - weight) * bounds.l2
+        best = max(queried, key=lambda i: low[i])
+        assert row["regret"] == pytest.approx(max(G) - G[best], abs=1e-12)
+
+
+@pytest.mark.paper("mvabo", "s5-hv", "s5-pareto-by-7", "s5-hv-reference")
+@pytest.mark.parametrize("method", ["rs", "us", "mo-mva-bo"])
+def test_hypervolume_gap_is_of_true_values(method):
+    instance, _, rows, states = run(method, metrics=("hv_gap",))
+    F = instance.objectives
+    front = [x for x in range(len(F)) if not oracles.dominated(F, x)]
+    whole = hypervolume(F[front], F.min(axis=0))
+    for row, (_, _, chosen) in zip(rows, states, strict=True):
+        assert row["hv_gap"] == pytest.approx(whole - hypervolume(F[chosen], F.min(axis=0)))
+        assert row["hv_gap"] >= -1e-12
+    assert rows[0]["hv_gap"] == 0  # before any data every design is in the estimated set
+    _, _, other, _ = run(method, study.Params(hv_reference=(-3.0, -3.0)), metrics=("hv_gap",))
+    assert other[-1]["hv_gap"] != rows[-1]["hv_gap"] or rows[-1]["hv_gap"] == 0
+
+
+@pytest.mark.parametrize("rule", ["online", "own-step", "final"])
+def test_every_rule_of_recommendation_can_be_scored(rule):
+    instance, optimizer, rows, _ = run("mt-mva-bo", study.Params(recommendation=rule))
+    index = optimizer.recommend_index()
+    F = instance.objectives.mean(axis=1)
+    assert rows[-1]["regret"] == pytest.approx(F.max() - F[index], abs=1e-12)
+
+
+CERTIFICATES = (
+    "event2_ratio", "inclusion_ratio", "gap_ratio", "width_ratio", "expectation_ratio",
+    "variance_ratio", "stopping_ratio", "accuracy_ratio",
+)  # fmt: skip
+
+
+@pytest.mark.paper(
+    "mvabo", "eq-2", "eq-13", "thm-41", "thm-42-1", "thm-42-2", "thm-b1", "cor-a1", "eq-27",
+    "eq-34", "lemma-a2", "lemma-a3", "eq-22-23", "eq-35-38",
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["mt-mva-bo", "mo-mva-bo", "constrained-mva-bo"])
+def test_certificates_hold_under_the_theory(method):
+    params = study.Params(beta="theory", eps=(2.0, 2.0))
+    _, _, rows, _ = run(method, params, CERTIFICATES, horizon=90)
+    missing = {"mt-mva-bo": "accuracy_ratio"}.get(method, "gap_ratio")
+    assert all(set(row) == set(CERTIFICATES) - {missing} for row in rows)
+    for name in set(CERTIFICATES) - {missing}:
+        values = np.array([row[name] for row in rows])
+        assert np.nanmax(values) <= 1 + 1e-9, name
+        assert np.nanmin(values) >= 0
+    if method != "mt-mva-bo":
+        assert np.isnan(rows[0]["accuracy_ratio"])
+        assert np.isfinite(rows[-1]["accuracy_ratio"])
+
+
+def test_certificates_can_fail():
+    """A band far too narrow must show in the event, the intervals and what is returned."""
+    params = study.Params(beta="constant", beta_sqrt=0.02, eps=(0.02, 0.02))
+    _, _, rows, _ = run("mo-mva-bo", params, CERTIFICATES, horizon=15)
+    for name in ("event2_ratio", "inclusion_ratio", "accuracy_ratio"):
+        assert np.nanmax([row[name] for row in rows]) > 1, name
+    _, _, rows, _ = run("mt-mva-bo", params, CERTIFICATES, horizon=30)
+    assert max(row["gap_ratio"] for row in rows) > 1
+
+
+def test_the_theorys_beta_needs_a_known_norm():
+    instance = study.PROBLEMS["bird"]().draw(None)
+    with pytest.raises(ValueError, match="beta='constant'"):
+        study.Params(beta="theory").confidence(instance)
+
+
+@pytest.mark.paper("mvabo", "app-b-problem", "thm-b1", "app-b-h")
+@pytest.mark.parametrize("quantile", [0.5, 0.9])
+def test_constrained_scores(quantile):
+    params = study.Params(eps=(0.3, 0.3), h_quantile=quantile)
+    metrics = ("constrained_regret", "constraint_excess", "stopped", "infeasible")
+    instance, optimizer, rows, _ = run("constrained-mva-bo", params, metrics, horizon=60)
+    F, h = instance.objectives, params.threshold(instance)
+    assert np.mean(F[:, 1] >= h) == pytest.approx(1 - quantile, abs=0.1)
+    best, index = F[F[:, 1] >= h, 0].max(), optimizer.recommend_index()
+    assert rows[-1]["constrained_regret"] == pytest.approx(max(0, best - F[index, 0]))
+    assert rows[-1]["constraint_excess"] == pytest.approx(max(0, h - F[index, 1]))
+    assert rows[0]["constrained_regret"] == pytest.approx(best - F[:, 0].min())
+    assert [row["stopped"] for row in rows] == sorted(row["stopped"] for row in rows)
+    assert rows[-1]["stopped"] == 1
+    assert not any(row["infeasible"] for row in rows)
+    assert study.Params(h=-0.2).threshold(instance) == -0.2
+
+
+@pytest.mark.parametrize("method", ["mo-mva-bo"])
+def test_stopping_scores(method):
+    params = study.Params(eps=(0.5, 0.5))
+    metrics = ("stopped", "undecided", "pareto_error")
+    instance, optimizer, rows, _ = run(method, params, metrics, horizon=80)
+    assert rows[-1]["stopped"] == 1
+    assert rows[-1]["undecided"] == 0
+    members = np.flatnonzero(optimizer.pareto_set())
+    F = instance.objectives
+    for factor, expected in ((1 + 1e-6, True), (1 - 1e-3, False)):
+        eps = np.array([0.5, 0.5]) * rows[-1]["pareto_error"] * factor
+        if eps[0] > 0:
+            assert oracles.pareto_accurate(F, members, eps) == expected
+
+
+@pytest.mark.paper("mvabo", "s331-empirical")
+def test_unknown_probabilities_reach_every_method():
+    for method in set(study.METHODS) - {"mt-mva-bo-continuous"}:
+        _, optimizer, _, _ = run(
+            method, study.Params(known_p=False), ("stopped", "regret"), horizon=4
+        )
+        assert optimizer.domain.p is None
+        assert optimizer.weights.sum() == pytest.approx(1)
+        assert set(optimizer.weights) <= {0, 0.25, 0.5, 0.75, 1}
+
+
+@pytest.mark.parametrize("rule", ["sd", "sd-p", "var-p"])
+def test_noisy_inputs_run_with_every_method_and_rule(rule):
+    problem = NoisyInputProblem(n_x=11, n_w=5)
+    for method in ("rs", "us", "mt-mva-bo", "mo-mva-bo"):
+        _, _, rows, _ = run(
+            method, study.Params(w_rule=rule), ("regret", "hv_gap"), horizon=4, problem=problem
+        )
+        assert all(np.isfinite(list(row.values())).all() for row in rows)
+
+
+@pytest.mark.paper("mvabo", "thm-d1", "app-d-half", "app-d-mt")
+def test_continuous_problems_are_scored_on_all_of_x():
+    problem = ContinuousProblem(n_segments=20, n_w=6, n_fine=301)
+    params = study.Params(eps=(0.5, 0.5))
+    instance, optimizer, rows, _ = run(
+        "mo-mva-bo", params, ("pareto_error", "stopped"), horizon=20, problem=problem
+    )
+    assert optimizer.slack == (0.25, 0.25)
+    G = instance.reference.mean(axis=1)
+    _, optimizer, rows, _ = run("mt-mva-bo-continuous", params, horizon=30, problem=problem)
+    assert all(row["regret"] >= -1e-9 for row in rows)
+    assert rows[-1]["regret"] < 0.2 * (G.max() - G.min())
+    with pytest.raises(ValueError, match="continuous X"):
+        run("mt-mva-bo-continuous")
+
+
+def select(name, **changes):
+    return load_paper("mvabo", "smoke").experiments[name].select(**changes)
+
+
+def test_a_whole_run_on_the_papers_grid_takes_half_a_second_of_one_core():
+    """100 x 100 grid, T = 200; about 0.12 s without the scores."""
+    instance = GPTestProblem().draw(rng_for(*KEY, "instance"))
+    optimizer = study.METHODS["mt-mva-bo"](
+        instance, study.Params(), 200, Streams.named(*KEY, "mt-mva-bo")
+    )
+    noise, environment = rng_for(*KEY, "noise"), rng_for(*KEY, "environment")
+    start = time.process_time()
+    for _ in range(200):
+        query = instance.complete(optimizer.ask(), environment)
+        optimizer.tell(query, instance.observe(query, noise))
+    assert time.process_time() - start <= 0.5
+
+
+def test_methods_that_share_their_queries_are_run_once(monkeypatch):
+    experiment = select("gp-test", horizon=4)
+    groups = runner.trajectories(study, experiment.methods("default"))
+    assert ["bqoucb", "ada-bqoucb"] in groups
+    assert ["bo-vo", "ada-bo-vo"] in groups
+    assert len(groups) == 6
+    counted, build = [], study.METHODS["bqoucb"]
+    monkeypatch.setitem(study.METHODS, "bqoucb", lambda *a: counted.append(1) or build(*a))
+    found = runner.run_trajectory(
+        study, experiment, methods=groups[2], variant="default", seed=3, code=""
+    )
+    assert len(counted) == 1
+    assert [row["method"] for row, _ in found] == ["bqoucb", "ada-bqoucb"]
+
+
+@pytest.mark.parametrize("method", ["ada-bqoucb", "ada-bo-vo"])
+def test_a_shared_run_gives_what_the_methods_own_class_does(method):
+    """One by one through the runner, in a group, and by the class that makes its own queries."""
+    experiment = select("gp-test", horizon=8)
+    alone = runner.run_seed(study, experiment, method=method, variant="default", seed=1, code="")[1]
+    parent = study.TRAJECTORIES[method]
+    both = runner.run_trajectory(
+        study, experiment, methods=[parent, method], variant="default", seed=1, code=""
+    )[1][1]
+    assert alone.equals(both)
+    names = ("mvabo", "gp-test", "gp-test", 1)
+    instance = GPTestProblem().draw(rng_for(*names, "instance"))
+    own = study.METHODS[method](instance, study.Params(), 8, Streams.named(*names, method))
+    noise, environment = rng_for(*names, "noise"), rng_for(*names, "environment")
+    G, found = instance.objectives.mean(axis=1), []
+    for _ in range(8):
+        query = instance.complete(own.ask(), environment)
+        own.tell(query, instance.observe(query, noise))
+        found.append(G.max() - G[own.recommend_index()])
+    np.testing.assert_allclose(alone["value"], found, atol=1e-12)
+
+
+def test_a_run_that_fails_is_a_failed_row_of_each_method(monkeypatch):
+    def broken(*_):
+        raise ZeroDivisionError("by design")
+
+    monkeypatch.setitem(study.METHODS, "bo-vo", broken)
+    found = runner.run_trajectory(
+        study, select("bird", horizon=3), methods=["bo-vo", "ada-bo-vo"], variant="default", seed=0,
+        code="",
+    )  # fmt: skip
+    assert [row["status"] for row, _ in found] == ["failed", "failed"]
+    assert all(len(trace) == 0 for _, trace in found)
+
+
+def test_all_methods_of_a_seed_see_the_same_environments():
+    seen = []
+    for method in ("rs", "us", "mt-mva-bo", "mo-mva-bo"):
+        _, optimizer, _, _ = run(method, metrics=("hv_gap",), horizon=6)
+        seen.append(optimizer.history()[1].tolist())
+    assert all(w == seen[0] for w in seen)
+
+
+def test_seeds_of_one_path_share_the_function_and_differ_in_the_noise():
+    experiment = select("gp-test", horizon=5, methods=["mt-mva-bo"])
+    run_of = {
+        seed: runner.run_seed(
+            study, experiment, method="mt-mva-bo", variant="default", seed=seed, code=""
+        )[1]["value"].to_numpy()
+        for seed in (2, 52, 3)
+    }
+    assert not np.array_equal(run_of[2], run_of[52])
+    names = [("mvabo", "gp-test", "gp-test", seed) for seed in (2, 52, 3)]
+    a, b, c = (runner._instance(GPTestProblem(), each).values for each in names)
+    np.testing.assert_array_equal(a, b)
+    assert not np.array_equal(a, c)
