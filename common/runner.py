@@ -1,10 +1,9 @@
 """The loop: one run of an experiment with its metrics, or a user's function with a journal."""
 
 import json
+import operator
 import time
-from dataclasses import asdict
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 
@@ -173,8 +172,9 @@ def optimize(optimizer, objective, budget, journal=None, progress=True, environm
     objective : callable
         ``objective(query) -> y``; evaluated once a round.
     budget : int
-        Number of evaluations in all. A larger budget than last time extends the run, an equal
-        one evaluates nothing.
+        Number of evaluations, those in the journal counted: a larger budget than last time
+        extends the run, an equal one evaluates nothing. Without a journal, every call makes
+        `budget` of them; what the optimiser was told before does not count.
     journal : path-like, optional
         Append-only file of JSON lines, written before and after each evaluation. An evaluation
         that was started and not finished is made again.
@@ -196,69 +196,40 @@ def optimize(optimizer, objective, budget, journal=None, progress=True, environm
     """
     from tqdm import trange
 
-    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 0:
+    from common.journal import Journal
+
+    try:
+        budget = operator.index(budget) if not isinstance(budget, bool) else -1
+    except TypeError:
+        raise ValueError(f"budget must be an integer >= 0, got {budget!r}") from None
+    if budget < 0:
         raise ValueError(f"budget must be an integer >= 0, got {budget!r}")
-    done = _replay(optimizer, journal, budget)
+    log = Journal(journal, optimizer)
+    done = min(len(log.told), budget)
+    _replay(optimizer, log, done)
     for step in trange(
         done + 1, budget + 1, initial=done, total=budget, disable=not progress, desc="evaluations"
     ):
         query = optimizer.ask()
-        _append(journal, {"step": step, "query": _plain(query)})
-        drawn = {}
-        if environment is not None:
-            query = environment(query)
-            drawn = {"told": _plain(query)}
-        y = objective(query)
-        optimizer.tell(query, y)
-        _append(journal, {"step": step, "y": _plain(y), **drawn})
+        log.begin(step, query)
+        completed = query if environment is None else environment(query)
+        y = objective(completed)
+        optimizer.tell(completed, y)
+        log.end(step, y, None if environment is None else completed)
     return optimizer
 
 
-def _replay(optimizer, journal, budget):
-    """Bring `optimizer` to the state the journal left; return the number of evaluations."""
-    if journal is None or not Path(journal).exists():
-        return 0
-    text = Path(journal).read_text()
-    lines = text.splitlines()
-    if lines and not text.endswith("\n"):  # the line that a kill cut short
-        lines.pop()
-        Path(journal).write_text("".join(f"{line}\n" for line in lines))
-    try:
-        entries = [json.loads(line) for line in lines]
-    except json.JSONDecodeError as error:
-        raise ValueError(f"journal {journal} is damaged ({error}); restore or remove it") from None
-    told = {entry["step"]: entry["y"] for entry in entries if "y" in entry}
-    drawn = {entry["step"]: entry["told"] for entry in entries if "told" in entry}
-    asked = {entry["step"]: entry["query"] for entry in entries if "query" in entry}
-    for step in range(1, min(len(told), budget) + 1):
+def _replay(optimizer, log, steps):
+    """Bring `optimizer` to the state after some evaluations of the journal."""
+    from common.journal import plain
+
+    for asked, told in zip(log.asked[:steps], log.told[:steps], strict=True):
         query = optimizer.ask()
-        if _plain(query) != asked[step]:
+        if plain(query) != asked["query"]:
             raise ValueError(
-                f"journal {journal} holds query {asked[step]} at evaluation {step}, this optimiser "
-                f"asks {_plain(query)}: use the settings and seed it was written with, or a new "
-                "file"
+                f"journal {log.path} holds query {asked['query']} at evaluation {asked['step']}, "
+                f"this optimiser asks {plain(query)}: use the settings and seed it was written "
+                "with, or a new file"
             )
-        optimizer.tell(
-            drawn.get(step, query),
-            np.asarray(told[step]) if isinstance(told[step], list) else told[step],
-        )
-    return min(len(told), budget)
-
-
-def _append(journal, entry):
-    if journal is None:
-        return
-    with open(journal, "a") as file:
-        file.write(json.dumps(entry) + "\n")
-        file.flush()
-
-
-def _plain(value):
-    """Return arrays, tuples and dataclasses as JSON holds them; floats survive bit for bit."""
-    if hasattr(value, "__dataclass_fields__"):
-        return _plain(asdict(value))
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+        y = told["y"]
+        optimizer.tell(told.get("told", query), np.asarray(y) if isinstance(y, list) else y)
