@@ -292,7 +292,7 @@ def test_an_equal_budget_evaluates_nothing_and_a_foreign_journal_is_refused(make
     again = optimize(make(), forbidden, 6, journal, progress=False)
     assert len(again.result()) == 6
     other = gpoo(Partition(1, 5, 9), start="children")
-    with pytest.raises(ValueError, match="holds query|belongs to"):
+    with pytest.raises(ValueError, match=r"holds query|belongs to"):
         optimize(other, average, 7, journal, progress=False)
 
 

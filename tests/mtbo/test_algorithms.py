@@ -324,7 +324,7 @@ def test_an_equal_budget_evaluates_nothing_and_a_foreign_journal_is_refused(make
 
     assert len(optimize(make(), forbidden, 3, journal, progress=False).result()) == 3
     other = MTKB(X, KERNELS[0], SCALARIZATIONS[0], b=2.0, noise_std=0.1, rng=99)
-    with pytest.raises(ValueError, match="holds query|belongs to"):
+    with pytest.raises(ValueError, match=r"holds query|belongs to"):
         optimize(other, f, 5, journal, progress=False)
 
 
