@@ -38,7 +38,7 @@ SEVERAL = ("experiment", "a", "b", "method", "variant")
 
 @dataclass(frozen=True)
 class Test:
-    """Arguments of a test; `common.verdicts` holds the function of the same name.
+    """Arguments of a test; `common.measures` holds the function of the same name.
 
     Parameters
     ----------
@@ -193,19 +193,19 @@ def _all_experiments(claim):
 
 def _measure(claim, config, results):
     """Run a claim's test; the reason, as text, if the results cannot answer."""
-    from common import verdicts
+    from common import measures
 
     def read(experiment, metric, method, variant=None, step=None):
         return _values(config, results, experiment, metric, method, variant, step)
 
-    test = getattr(verdicts, claim["test"])
+    test = getattr(measures, claim["test"])
     try:
         parts = list(_parts(claim))
         labels = [
             " ".join(p[key] for key in SEVERAL if isinstance(claim.get(key), list)) for p in parts
         ]
-        return verdicts.weakest([test(part, read) for part in parts], labels)
-    except verdicts.UnavailableError as reason:
+        return measures.weakest([test(part, read) for part in parts], labels)
+    except measures.UnavailableError as reason:
         return str(reason)
 
 
@@ -215,7 +215,7 @@ def _values(config, results, experiment, metric, method, variant, step):
     The Series holds the value at a step, at the last one (None), or the mean over the recorded
     steps ("mean").
     """
-    from common.verdicts import UnavailableError
+    from common.measures import UnavailableError
 
     settings = config.experiments[experiment]
     variant = settings.variants[0] if variant is None else variant
@@ -245,7 +245,7 @@ def _values(config, results, experiment, metric, method, variant, step):
 
 def _check_complete(runs, trace, seeds, what):
     """Refuse failed or missing runs."""
-    from common.verdicts import UnavailableError
+    from common.measures import UnavailableError
 
     if failed := sorted(runs.loc[runs["status"] != "ok", "seed"]):
         raise UnavailableError(f"{len(failed)} failed run(s) of {what}, first seed {failed[0]}")
@@ -255,11 +255,11 @@ def _check_complete(runs, trace, seeds, what):
 
 def _judge(claims, found):
     """Return for every claim the columns that its outcome and its figure's other tests decide."""
-    from common import stats, verdicts
+    from common import measures, stats, verdicts
 
     families = {}
     for place, (claim, outcome) in enumerate(zip(claims, found, strict=True)):
-        if isinstance(outcome, verdicts.Measured) and TESTS[claim["test"]].kind == "claim":
+        if isinstance(outcome, measures.Measured) and TESTS[claim["test"]].kind == "claim":
             families.setdefault(claim["figure"], []).append(place)
     adjusted = {}
     for places in families.values():
@@ -269,7 +269,7 @@ def _judge(claims, found):
         )
         adjusted |= {i: (*p, len(places)) for i, *p in zip(places, claimed, against, strict=True)}
     for place, (claim, outcome) in enumerate(zip(claims, found, strict=True)):
-        if not isinstance(outcome, verdicts.Measured):
+        if not isinstance(outcome, measures.Measured):
             yield {"comparison": claim["test"], "verdict": "inconclusive", "why": outcome}
         elif place in adjusted:
             verdict = verdicts.decide(outcome, *adjusted[place])
