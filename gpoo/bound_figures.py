@@ -29,15 +29,15 @@ def certificates(results):
     """Draw the analysis' ratios along runs: the largest over the seeds at each round."""
     extra = {
         "smoothness_ratio": r"variation / $\delta(h)$, all settings",
-        "coverage": "error / width, paper's functions",
-        "regret": "regret / bound, paper's functions",
+        "coverage": "error / width, functions 1-3",
+        "regret": "regret / bound, functions 1-3",
     }
     fig, axes = panels([*RATIOS.values(), *extra.values()])
     tables = []
     with look():
         for ax, metric in zip(axes, RATIOS, strict=False):
             tables += _worst_lines(ax, results, "certificates", metric, DRAWS)
-            ax.legend(frameon=False, fontsize=7.5, loc="lower right")
+        axes[0].legend(frameon=False, fontsize=7.5, loc="lower right")
         tables.append(_smoothness(axes[6], results))
         for ax, metric in zip(axes[7:], ("coverage_ratio", "aggregated_regret_ratio"), strict=True):
             tables += _worst_lines(ax, results, "assumptions", metric, PUBLISHED)
@@ -80,6 +80,6 @@ def _smoothness(ax, results):
     ax.axvline(1, color="0.2", linewidth=1.2)
     ax.set_yticks(range(len(groups)), [g[3] for g in groups], fontsize=7)
     ax.set(xlabel="ratio (log)", xscale="log", ylim=(len(groups) - 0.5, -0.5))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter("")
+    ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
+    ax.minorticks_off()
     return pd.concat(tables)

@@ -117,6 +117,8 @@ def _final(results, experiment, metric="aggregated_regret"):
     return groups.agg(n="size", mean="mean", std="std").fillna({"std": 0.0}).reset_index()
 
 
+REFERENCE = plotting.Style("the paper's form", "#0072B2", "-", "o")
+
 DIFFERENCES = {
     "c1": ("paper", "C1: starts from the children"),
     "c2": ("paper", "C2: tests before the next pull"),
@@ -140,7 +142,7 @@ def ablation(results):
         size = (6.4, 0.24 * sum(heights) + 0.75 * len(heights) + 0.5)
         fig, axes = plotting.stacked([FUNCTIONS[f] for f in present], heights, size)
         for ax, f in zip(axes, present, strict=True):
-            plotting.interval_points(ax, table[table["panel"] == f])
+            plotting.interval_points(ax, table[table["panel"] == f], REFERENCE)
         low, high = np.transpose([ax.get_xlim() for ax in axes])
         axes[-1].set_xlim(low.min(), high.max())
         axes[-1].set_xlabel("regret with the difference / regret of the paper's form")
