@@ -118,14 +118,16 @@ def fit_magnitude(K, y, noise_var, bounds):
     eigenvalues, squares = eigenvalues.clip(0), (U.T @ y) ** 2
 
     def negative(log_var):
-        variances = np.exp(log_var)[..., None] * eigenvalues + noise_var
+        variances = np.exp(np.asarray(log_var))[..., None] * eigenvalues + noise_var
         return 0.5 * (np.log(2 * np.pi * variances) + squares / variances).sum(-1)
 
+    if bounds[0] == bounds[1]:  # a known magnitude
+        return bounds[0], -float(negative(np.log(bounds[0])))
     grid = np.linspace(*np.log(bounds), 70)
     at = int(negative(grid).argmin())
     around = grid[[max(at - 1, 0), min(at + 1, len(grid) - 1)]]
     found = minimize_scalar(
-        lambda v: float(negative(np.array(v))), bounds=around, method="bounded",
+        lambda v: float(negative(v)), bounds=around, method="bounded",
         options={"xatol": 1e-8},
     )  # fmt: skip
     return float(np.exp(found.x)), -float(found.fun)
