@@ -4,16 +4,15 @@ Reference: [EGPBO] Lu et al., arXiv:2205.14090v1 (2022), Sec. 5.4. Its formula w
 us; the sampled form is that of the released code with true evidences in the weights.
 """
 
-import warnings
-
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.stats import norm
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.spatial.distance import cdist
+from scipy.special import ndtr
 
 from egpbo.acquisition import Maximiser, Search
 from egpbo.ensemble import normalise
-from egpbo.evidence import FitSettings
-from egpbo.features import Kernel, mixed_dictionary
+from egpbo.evidence import FitSettings, draw_starts, maximise_evidence
+from egpbo.features import Kernel, correlation, mixed_dictionary
 from egpbo.optimizer import BoxOptimizer
 
 NOISE_BOUNDS = (1e-4, 1.0)
@@ -40,7 +39,7 @@ def expected_improvement(mean, std, best):
     mean, std = np.asarray(mean, dtype=float), np.asarray(std, dtype=float)
     z = (mean - best) / np.maximum(std, 1e-12)
     return np.where(
-        std > 1e-12, (mean - best) * norm.cdf(z) + std * norm.pdf(z), np.maximum(mean - best, 0)
+        std > 1e-12, (mean - best) * ndtr(z) + std * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), np.maximum(mean - best, 0)
     )
 
 
@@ -59,35 +58,33 @@ class ExactGP:
 
     def __init__(self, kernel, settings):
         self.kernel, self.settings = kernel, settings
-        self.model = None
+        self.values = None  # magnitude, lengthscales, noise variance
+        self.evidence = -np.inf
 
     def fit(self, X, y, restarts, rng):
         """Fit all hyperparameters from the last values and `restarts` random ones."""
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel
+        starts = draw_starts(
+            self.kernel, X.shape[1], self.settings, self.values, NOISE_BOUNDS, restarts, rng
+        )
+        self.values, self.evidence = maximise_evidence(
+            self.kernel, X, y, self.settings, starts, NOISE_BOUNDS
+        )
+        self._X, (self._magnitude, *scales, noise_var) = X, self.values
+        self._scales = np.array(scales)
+        K = self._covariance(X) + noise_var * np.eye(len(X))
+        self._factor = cho_factor(K, lower=True)
+        self._alpha = cho_solve(self._factor, y)
 
-        if self.model is None:
-            correlation = self.kernel.correlation(np.full(self.kernel.n_scales(X.shape[1]), 0.5))
-            correlation.length_scale_bounds = self.settings.length_bounds
-            start = ConstantKernel(1.0, self.settings.magnitude_bounds) * correlation
-            start += WhiteKernel(0.01, NOISE_BOUNDS)
-        else:
-            start = self.model.kernel_
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # parameters at their limits are ordinary
-            self.model = GaussianProcessRegressor(
-                start, alpha=1e-10, n_restarts_optimizer=restarts,
-                random_state=int(rng.integers(2**31)),
-            ).fit(X, y)  # fmt: skip
-        self.evidence = float(self.model.log_marginal_likelihood_value_)
+    def _covariance(self, X):
+        distances = cdist(X / self._scales, self._X / self._scales)
+        return self._magnitude * correlation(self.kernel.family, distances)
 
     def predict(self, X):
         """Return mean and standard deviation of f at points of shape (n, d)."""
-        signal = self.model.kernel_.k1  # without the noise
-        K = signal(X, self.model.X_train_)
-        V = solve_triangular(self.model.L_, K.T, lower=True)
-        var = signal.diag(X) - np.einsum("ij,ij->j", V, V)
-        return K @ self.model.alpha_, np.sqrt(var.clip(0))
+        K = self._covariance(X)
+        V = solve_triangular(self._factor[0], K.T, lower=True)
+        var = self._magnitude - np.einsum("ij,ij->j", V, V)
+        return K @ self._alpha, np.sqrt(var.clip(0))
 
 
 class _Improvement:

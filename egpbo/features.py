@@ -58,15 +58,26 @@ class Kernel:
         """Return the number of lengthscales in `dim` inputs."""
         return dim if self.ard else 1
 
-    def correlation(self, length_scale):
-        """Return the exact correlation kernel as a scikit-learn kernel."""
-        from sklearn.gaussian_process.kernels import RBF, Matern  # takes a second
 
-        scale = np.atleast_1d(length_scale)
-        scale = scale if self.ard else float(scale[0])
-        if self.family == "rbf":
-            return RBF(scale)
-        return Matern(scale, nu=DEGREES[self.family] / 2)
+def correlation(family, distances):
+    r"""Return the correlation of a kernel family at distances in units of the lengthscale.
+
+    .. math::
+        e^{-r^2/2}, \quad (1 + a) e^{-a},\ a = \sqrt3 r, \quad
+        (1 + a + a^2/3) e^{-a},\ a = \sqrt5 r
+
+    Source: [EGPBO] Sec. 2.1, Sec. 5.
+
+    Parameters
+    ----------
+    family : {"rbf", "matern-3/2", "matern-5/2"}
+    distances : ndarray
+        r.
+    """
+    if family == "rbf":
+        return np.exp(-0.5 * distances**2)
+    a = np.sqrt(DEGREES[family]) * distances
+    return (1 + a + (a**2 / 3 if family == "matern-5/2" else 0)) * np.exp(-a)
 
 
 def mixed_dictionary():
