@@ -5,6 +5,7 @@ are in `egpbo.tuning`.
 """
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -253,20 +254,12 @@ class PriorProblem:
             )
 
     def draw(self, rng):
-        """Draw the member, then the function, then estimate B from paths of all members."""
-        kernels = tuple(
-            Kernel(family, length_scale=scale)
-            for family, scale in zip(self.families, self.length_scales, strict=True)
-        )
+        """Draw the member, then the function."""
+        kernels = self.kernels()
         drawn = int(rng.integers(len(kernels)))
         member = drawn if self.member is None else self.member
-        path = self._path(kernels[member], rng)
+        path = self.path(kernels[member], rng)
         best = max(polish(path, rng.random((3000, self.dim))), 0.0)
-        grid = rng.random((400, self.dim))
-        sups = [
-            self._path(kernels[m % len(kernels)], rng)(grid).max()
-            for m in range(self.sup_samples)
-        ]
         return PriorInstance(
             Box([(0.0, 1.0)] * self.dim),
             lambda x: float(path(np.atleast_2d(x))[0]),
@@ -276,13 +269,40 @@ class PriorProblem:
             member=member,
             kernels=kernels,
             prior_var=self.prior_var,
-            expected_sup=float(np.mean(sups)),
+            expected_sup=expected_sup(self),
         )
 
-    def _path(self, kernel, rng):
+    def kernels(self):
+        """Return the dictionary."""
+        return tuple(
+            Kernel(family, length_scale=scale)
+            for family, scale in zip(self.families, self.length_scales, strict=True)
+        )
+
+    def path(self, kernel, rng):
+        """Draw a function from a member."""
         V = draw_frequencies(kernel, kernel.length_scale, self.n_frequencies, self.dim, rng)
         theta = np.sqrt(self.prior_var) * rng.standard_normal(2 * self.n_frequencies)
         return SampledFunction(V, theta)
+
+
+@lru_cache
+def expected_sup(problem):
+    """Return B, the mean supremum of paths of all members, on 400 points of the unit cube.
+
+    One estimate for all seeds: B is a constant of the prior. Source: [EGPBO] Theorem 1, Lemma 3.
+
+    Parameters
+    ----------
+    problem : PriorProblem
+    """
+    rng, kernels = np.random.default_rng(0), problem.kernels()
+    grid = rng.random((400, problem.dim))
+    sups = [
+        problem.path(kernels[m % len(kernels)], rng)(grid).max()
+        for m in range(problem.sup_samples)
+    ]
+    return float(np.mean(sups))
 
 
 def polish(path, points, n_starts=10):
