@@ -13,7 +13,7 @@ import io
 
 import numpy as np
 
-from common.datasets import RAW, BUNDLED, verify_file
+from common.datasets import BUNDLED, RAW, verify_file
 
 SENSORS = ("accelerometer", "gyroscope", "sound")
 STATISTICS = ("mean", "min", "max", "std")

@@ -235,9 +235,7 @@ class Ensemble:
         var = self.noise_vars[chosen] + np.einsum("mi,mi->m", phi, gain)
         error = y - np.einsum("mi,mi->m", phi, self.theta[chosen])
         if only is None:
-            self.log_weights = self.log_weights - 0.5 * (
-                np.log(2 * np.pi * var) + error**2 / var
-            )
+            self.log_weights = self.log_weights - 0.5 * (np.log(2 * np.pi * var) + error**2 / var)
         self.theta[chosen] += (error / var)[:, None] * gain
         Sigma -= gain[:, :, None] * (gain / var[:, None])[:, None, :]
         self.Sigma[chosen] = (Sigma + Sigma.transpose(0, 2, 1)) / 2

@@ -39,7 +39,9 @@ def expected_improvement(mean, std, best):
     mean, std = np.asarray(mean, dtype=float), np.asarray(std, dtype=float)
     z = (mean - best) / np.maximum(std, 1e-12)
     return np.where(
-        std > 1e-12, (mean - best) * ndtr(z) + std * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi), np.maximum(mean - best, 0)
+        std > 1e-12,
+        (mean - best) * ndtr(z) + std * np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi),
+        np.maximum(mean - best, 0),
     )
 
 

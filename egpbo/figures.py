@@ -245,7 +245,9 @@ def differences(results):
     """Draw the final regret under each choice over that of the defaults."""
     trace = results.trace("differences", "simple_regret")
     last = trace[trace["step"] == trace["step"].max()]
-    finals = {v: part.set_index("seed")["value"].sort_index() for v, part in last.groupby("variant")}
+    finals = {
+        v: part.set_index("seed")["value"].sort_index() for v, part in last.groupby("variant")
+    }
     rows = []
     for variant, label in CHOICES.items():
         if variant in finals:

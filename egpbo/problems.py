@@ -249,9 +249,7 @@ class PriorProblem:
                 f"and {len(self.length_scales)}"
             )
         if self.member is not None and not 0 <= self.member < len(self.families):
-            raise ValueError(
-                f"member must lie in 0..{len(self.families) - 1}, got {self.member}"
-            )
+            raise ValueError(f"member must lie in 0..{len(self.families) - 1}, got {self.member}")
 
     def draw(self, rng):
         """Draw the member, then the function."""
@@ -299,8 +297,7 @@ def expected_sup(problem):
     rng, kernels = np.random.default_rng(0), problem.kernels()
     grid = rng.random((400, problem.dim))
     sups = [
-        problem.path(kernels[m % len(kernels)], rng)(grid).max()
-        for m in range(problem.sup_samples)
+        problem.path(kernels[m % len(kernels)], rng)(grid).max() for m in range(problem.sup_samples)
     ]
     return float(np.mean(sups))
 

@@ -5,6 +5,9 @@ task (Wang and Jegelka, 2017) which the released code took over; all constants a
 is no arm and no display.
 """
 
+import warnings
+from functools import lru_cache
+
 import numpy as np
 
 TIME_STEP = 0.01  # seconds
@@ -79,10 +82,18 @@ def _direction(position):
     return -position / distance if distance else np.array([-1.0, 0.0])
 
 
+@lru_cache
+def _box2d():
+    """Import Box2D; its SWIG layer warns on import, and crashes if warnings are errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import Box2D
+    return Box2D
+
+
 def _world(position, angle):
     """Build table, hand and object; friction joints tie both to the table."""
-    import Box2D
-
+    Box2D = _box2d()
     world = Box2D.b2World(gravity=(0, 0), doSleep=True)
     table = world.CreateStaticBody(position=(0, 0))
     hand = world.CreateDynamicBody(

@@ -192,9 +192,7 @@ def _gp_ts_bayes(instance, params, horizon, streams):
 
 
 def _banditbo(instance, params, horizon, streams):
-    return BanditBO(
-        instance.box, params.kernels(instance), **_thompson(instance, params, streams)
-    )
+    return BanditBO(instance.box, params.kernels(instance), **_thompson(instance, params, streams))
 
 
 def _exp3bo(instance, params, horizon, streams):

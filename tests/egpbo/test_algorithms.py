@@ -28,6 +28,7 @@ BOX = [[-2.0, 2.0], [0.0, 1.0]]
 DICTIONARY = [Kernel("rbf", length_scale=s) for s in (0.1, 0.3, 1.0)]
 SEARCH = Search(n_screen=60, n_polish=1)
 FITS = FitSettings(restarts=0)
+TWO = [Kernel("rbf"), Kernel("matern-5/2")]
 SMALL = {"n_init": 4, "n_features": 12, "search": SEARCH, "fits": FITS, "rng": 5}
 
 
@@ -108,9 +109,9 @@ ALL = {
     "banditbo": lambda: BanditBO(BOX, DICTIONARY, **SMALL),
     "exp3bo": lambda: EXP3BO(BOX, DICTIONARY, horizon=12, **SMALL),
     "gp-ei": lambda: GPEI(BOX, n_init=4, search=SEARCH, fits=FITS, rng=5),
-    "egp-ei": lambda: EGPEI(BOX, n_init=4, search=SEARCH, fits=FITS, rng=5),
+    "egp-ei": lambda: EGPEI(BOX, TWO, n_init=4, search=SEARCH, fits=FITS, rng=5),
     "egp-ei-mixture": lambda: EGPEI(
-        BOX, form="mixture", n_init=4, search=SEARCH, fits=FITS, rng=5
+        BOX, TWO, form="mixture", n_init=4, search=SEARCH, fits=FITS, rng=5
     ),
     "random": lambda: RandomSearch(BOX, n_init=4, rng=5),
 }
@@ -123,10 +124,10 @@ def make(request):
 
 @pytest.mark.paper("egpbo", "s5-shared-initial")
 def test_seeds_repeat_runs_and_methods_share_the_initial_points(make):
-    state = np.random.get_state()
+    state = np.random.get_state()  # noqa: NPY002
     frame = drive(make(), 9)
     assert frame.equals(drive(make(), 9))
-    after = np.random.get_state()
+    after = np.random.get_state()  # noqa: NPY002
     assert state[0] == after[0]
     np.testing.assert_array_equal(state[1], after[1])  # the global generator is not touched
     first = drive(RandomSearch(BOX, n_init=4, rng=5), 4)

@@ -82,7 +82,9 @@ def test_rank_one_updates_stay_sound_in_a_hard_case():
 def test_an_update_is_the_papers_line_by_line():
     X, y = data(12)
     ensemble = make()
-    models = [(V, np.zeros(40), s * np.eye(40)) for V, s in zip(ensemble.V, PRIOR_VARS, strict=True)]
+    models = [
+        (V, np.zeros(40), s * np.eye(40)) for V, s in zip(ensemble.V, PRIOR_VARS, strict=True)
+    ]
     weights = np.full(3, 1 / 3)
     for x, value in zip(X, y, strict=True):
         mean, var = ensemble.predict(x)
