@@ -14,7 +14,7 @@ from egpbo.features import DEGREES, correlation
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How hyperparameters are fitted.
+    """How hyperparameters are fitted. [EGPBO] Sec. 3.1.
 
     Parameters
     ----------

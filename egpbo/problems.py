@@ -17,7 +17,7 @@ from egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 @dataclass
 class Instance:
-    """A drawn problem: the truth that optimisers never see, and the noise model.
+    """A drawn problem: the truth that optimisers never see, and the noise model. [EGPBO] Sec. 5.
 
     Parameters
     ----------
@@ -109,7 +109,8 @@ FUNCTIONS = {
 class SyntheticProblem:
     """A synthetic benchmark, negated because f is maximised.
 
-    Source: [EGPBO] Sec. 5.1, Figs. 1, 2, Table 3 (domains and dimensions are not in our copy).
+    Source: [EGPBO] Sec. 5, Sec. 5.1, Figs. 1, 2, Table 3 (its domains and dimensions are not in
+    our copy).
 
     Parameters
     ----------

@@ -39,7 +39,8 @@ scorer = Scorer
 class Params:
     """Settings of all methods; every assumption about the paper is one of them.
 
-    Values of [EGPBO] Sec. 5 where it states them; horizons and seeds are in experiments.yaml.
+    Values of [EGPBO] Sec. 3.1 and Sec. 5 where they state them; horizons and seeds are in
+    experiments.yaml.
 
     Parameters
     ----------
