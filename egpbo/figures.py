@@ -30,7 +30,7 @@ def _curves(ax, results, experiment, variant, metric, label, log):
     horizon = int(trace["step"].max())
     first = min(10, horizon)
     data = mean_band(ax, trace[trace["step"] >= first], f"{experiment} {variant}", band=None)
-    if log and data["mean"].min() > 0:
+    if log and 0 < 10 * data["mean"].min() < data["mean"].max():
         ax.set_yscale("log")
     ax.set(xlim=(first, horizon), xlabel="evaluations", ylabel=label)
     return data
@@ -122,12 +122,9 @@ def fig11(results):
 def tab2(results):
     """Draw Table 2: run times as ratios to GP-TS with an RBF kernel."""
     table = _run_times(results)
-    fig, axes = panels(["run time / run time of GP-TS, RBF"], height=0.24 * len(table) + 0.5)
-    with look():
-        plotting.interval_points(axes[0], table)
-        axes[0].set_xlabel("ratio, 1 is GP-TS with an RBF kernel")
-    plotting.legend(fig, (), "Point: ratio of means. Bar: smallest to largest function.")
-    return fig, table
+    note = "Point: ratio of the means. Bar: smallest to largest function."
+    label = "run time / run time of GP-TS with an RBF kernel"
+    return _ratios(table, "run times on the four synthetic functions", label, note), table
 
 
 def _run_times(results):
@@ -256,12 +253,23 @@ def differences(results):
             rows.append((variant, label, found.n, finals["default"].mean(), *numbers))
     columns = ["variant", "label", "n", "default", "regret", "effect", "low", "high"]
     table = pd.DataFrame(rows, columns=columns)
-    fig, axes = panels(["regret / regret with the defaults"], height=0.24 * len(table) + 0.5)
+    label = "regret / regret with the defaults (below 1: the choice is better)"
+    note = "Point: ratio of the means over seeds. Bar: 95 % interval."
+    return _ratios(table, "EGP-TS, robot with 3 inputs, 11 RBF kernels", label, note), table
+
+
+def _ratios(table, title, label, note):
+    """Draw one row a ratio; ticks are powers of two, thinned where there are many."""
+    fig, (ax,) = plotting.stacked([title], [1], (6.4, 0.24 * len(table) + 1.2))
     with look():
-        plotting.interval_points(axes[0], table)
-        axes[0].set_xlabel("ratio of final simple regrets (below 1: the choice is better)")
-    plotting.legend(fig, (), "Point: ratio of the means over seeds. Bar: 95 % interval.")
-    return fig, table
+        plotting.interval_points(ax, table)
+        ticks = ax.get_xticks()
+        every = -(-len(ticks) // 8)
+        start = int(np.argmin(np.abs(ticks - 1))) % every
+        ax.set_xticks(ticks[start::every])
+        ax.set_xlabel(label)
+    plotting.legend(fig, (), note)
+    return fig
 
 
 def features(results):
