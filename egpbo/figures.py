@@ -33,6 +33,7 @@ def _curves(ax, results, experiment, variant, metric, label, log):
     if log and 0 < 10 * data["mean"].min() < data["mean"].max():
         ax.set_yscale("log")
     ax.set(xlim=(first, horizon), xlabel="evaluations", ylabel=label)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     return data
 
 
@@ -304,18 +305,18 @@ def theory(results):
     regret = results.trace("theory", "cumulative_regret")
     ratio = results.trace("theory", "ensemble_regret_ratio")
     variants = results.config("theory").variants
-    titles = {"rbf": "RBF members, $c=0$", "mixed": "mixed members, Matérn $c=0.4$"}
+    titles = {"rbf": "RBF members, $c=0$", "mixed": "mixed members, $c=0.4$"}
     fig, axes = panels([titles[v] for v in variants], columns=2)
     tables = []
     with look():
         for ax, variant in zip(axes, variants, strict=True):
             ours, bound = (t[t["variant"] == variant] for t in (regret, ratio))
-            tables.append(mean_band(ax, ours, variant))
+            tables.append(mean_band(ax, ours, variant, band=None))
             tables.append(_bound(ax, ours, bound, variant))
             steps = np.array([1, ours["step"].max()])
             ax.plot(steps, steps, color="0.6", linestyle=(0, (2, 2)), label="slope 1")
             ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="cumulative regret")
-    note = "Line: mean over seeds; band: one standard deviation. The bound has its O~ set to 1."
+    note = "Line: mean over seeds. The constant in the O~ of the bound is set to 1."
     plotting.legend(fig, axes, note)
     return fig, pd.concat(tables, ignore_index=True)
 
