@@ -164,7 +164,7 @@ COMPONENTS = ("RBF-ARD", "RBF", "Matérn-3/2", "Matérn-5/2")
 def weights(results):
     """Draw the true member's weight on draws of the prior, and all weights on Fig. 1's runs."""
     functions = results.config("fig1").variants
-    fig, axes = panels(["weight of the member f is from", *(TITLES[v] for v in functions)])
+    fig, axes = panels(["prior, weight of f's member", *(TITLES[v] for v in functions)])
     own = results.trace("weights", "member_weight")
     with look():
         tables = [mean_band(axes[0], own, "prior", by="variant", labels=MEMBERS, band=None)]
@@ -182,7 +182,7 @@ def weights(results):
             )
         for ax in axes:
             ax.set(xlabel="evaluations", ylabel="weight", ylim=(0, 1.02))
-        axes[0].legend(frameon=False, fontsize=7, loc="lower right", handlelength=2.4)
+        axes[0].legend(frameon=True, framealpha=0.9, edgecolor="white", fontsize=7, loc="lower right")
     plotting.legend(fig, axes[1:], "Line: mean over seeds. A refit every 50 evaluations.")
     return fig, pd.concat(tables, ignore_index=True)
 
