@@ -182,7 +182,9 @@ def weights(results):
             )
         for ax in axes:
             ax.set(xlabel="evaluations", ylabel="weight", ylim=(0, 1.02))
-        axes[0].legend(frameon=True, framealpha=0.9, edgecolor="white", fontsize=7, loc="lower right")
+        axes[0].legend(
+            frameon=True, framealpha=0.9, edgecolor="white", fontsize=7, loc="lower right"
+        )
     plotting.legend(fig, axes[1:], "Line: mean over seeds. A refit every 50 evaluations.")
     return fig, pd.concat(tables, ignore_index=True)
 
@@ -263,7 +265,7 @@ def _ratios(table, title, label, note):
     """Draw one row a ratio; ticks are powers of two, thinned where there are many."""
     fig, (ax,) = plotting.stacked([title], [1], (6.4, 0.24 * len(table) + 1.2))
     with look():
-        plotting.interval_points(ax, table)
+        plotting.interval_points(ax, table, plotting.style("egp-ts"))
         ticks = ax.get_xticks()
         every = -(-len(ticks) // 8)
         start = int(np.argmin(np.abs(ticks - 1))) % every
