@@ -29,7 +29,13 @@ def _curves(ax, results, experiment, variant, metric, label, log):
     trace = trace[trace["variant"] == variant]
     horizon = int(trace["step"].max())
     first = min(10, horizon)
-    data = mean_band(ax, trace[trace["step"] >= first], f"{experiment} {variant}", band=None)
+    labels = {
+        m: "random search" if m == "random" else plotting.style(m).label
+        for m in results.config(experiment).methods(variant)
+    }
+    data = mean_band(
+        ax, trace[trace["step"] >= first], f"{experiment} {variant}", labels=labels, band=None
+    )
     if log and 0 < 10 * data["mean"].min() < data["mean"].max():
         ax.set_yscale("log")
     ax.set(xlim=(first, horizon), xlabel="evaluations", ylabel=label)
