@@ -188,9 +188,8 @@ def weights(results):
             )
         for ax in axes:
             ax.set(xlabel="evaluations", ylabel="weight", ylim=(0, 1.02))
-        axes[0].legend(
-            frameon=True, framealpha=0.9, edgecolor="white", fontsize=7, loc="lower right"
-        )
+        axes[0].set(ylim=(0, 1.4), yticks=[0, 0.5, 1])  # room for the legend
+        axes[0].legend(frameon=False, fontsize=7, loc="upper center", ncols=2, handlelength=2.4)
     plotting.legend(fig, axes[1:], "Line: mean over seeds. A refit every 50 evaluations.")
     return fig, pd.concat(tables, ignore_index=True)
 
@@ -219,7 +218,7 @@ def parallel(results):
                     )  # fmt: skip
                 tables.append(data.assign(mode=mode, workers=k))
         for ax, name in zip(axes, ["evaluations"] * 2 + ["simulated time"] * 2, strict=True):
-            ax.set(xlabel=name, ylabel=REGRET, yscale="log")
+            ax.set(xlabel=name, ylabel=REGRET)
     plotting.legend(fig, axes, "Line: mean over seeds. Time in mean evaluation times.")
     return fig, pd.concat(tables, ignore_index=True)
 
