@@ -7,6 +7,7 @@ n times `tell`, or one `ask` for every `tell`; see `egpbo.parallel`.
 
 import numpy as np
 
+from common.domains import as_finite_array, positive
 from egpbo.acquisition import Maximiser, Search
 from egpbo.ensemble import Ensemble
 from egpbo.evidence import FitSettings, fit
@@ -190,9 +191,8 @@ def _check_settings(n_features, noise_var, refit_every, weight_floor, evidence, 
     for name, (value, least) in integers.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
-    if not 0 < noise_var < np.inf:
-        raise ValueError(f"noise_var must be positive and finite, got {noise_var!r}")
-    if not 0 <= weight_floor < np.inf:
+    positive(noise_var, "noise_var")
+    if as_finite_array(weight_floor, "weight_floor", ndim=0) < 0:
         raise ValueError(f"weight_floor must be at least 0, got {weight_floor!r}")
     if evidence not in ("features", "exact", "none"):
         raise ValueError(f"evidence must be 'features', 'exact' or 'none', got {evidence!r}")

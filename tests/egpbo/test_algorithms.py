@@ -224,6 +224,13 @@ def test_bad_settings_are_refused_at_construction(changes, match):
         EGPTS(settings.pop("box"), settings.pop("kernels"), **settings)
 
 
+def test_settings_that_are_no_numbers_are_refused_by_name():
+    with pytest.raises(TypeError, match="noise_var must hold real numbers"):
+        EGPTS(BOX, noise_var="small")
+    with pytest.raises(TypeError, match="weight_floor must hold real numbers"):
+        EGPTS(BOX, weight_floor=1j)
+
+
 def test_other_bad_settings_are_refused():
     for call, match in (
         (lambda: EGPEI(BOX, form="some"), "form"),
