@@ -29,13 +29,7 @@ def _curves(ax, results, experiment, variant, metric, label, log):
     trace = trace[trace["variant"] == variant]
     horizon = int(trace["step"].max())
     first = min(10, horizon)
-    labels = {
-        m: "random search" if m == "random" else plotting.style(m).label
-        for m in results.config(experiment).methods(variant)
-    }
-    data = mean_band(
-        ax, trace[trace["step"] >= first], f"{experiment} {variant}", labels=labels, band=None
-    )
+    data = mean_band(ax, trace[trace["step"] >= first], f"{experiment} {variant}", band=None)
     if log and 0 < 10 * data["mean"].min() < data["mean"].max():
         ax.set_yscale("log")
     ax.set(xlim=(first, horizon), xlabel="evaluations", ylabel=label)
@@ -145,7 +139,7 @@ def _run_times(results):
     base = means.xs(("fig1", "mixed", "gp-ts-rbf"))
     rows = []
     for (experiment, dictionary, method), part in means.groupby(level=[0, 1, 2]):
-        if method in ("random", "gp-ts-rbf") or (experiment, method) == ("fig10", "gp-ei"):
+        if method in ("random-search", "gp-ts-rbf") or (experiment, method) == ("fig10", "gp-ei"):
             continue
         part = part.droplevel([0, 1, 2])
         ratios = part / base[part.index]

@@ -244,5 +244,5 @@ METHODS = {
     "gp-ei": _gp_ei,
     "egp-ei": _egp_ei("sampled"),
     "egp-ei-mixture": _egp_ei("mixture"),
-    "random": _random,
+    "random-search": _random,
 }

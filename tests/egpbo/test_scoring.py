@@ -19,7 +19,9 @@ def small(problem):
 @pytest.mark.paper("egpbo", "s5-regret", "code-regret")
 def test_regret_is_of_the_noise_free_function_at_the_queries():
     instance = small(SyntheticProblem("zakharov"))
-    scorer = Scorer(instance, "random", study.Params(), 5, ["simple_regret", "cumulative_regret"])
+    scorer = Scorer(
+        instance, "random-search", study.Params(), 5, ["simple_regret", "cumulative_regret"]
+    )
     X = np.array([[3.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
     regrets = [-instance.truth(x) for x in X]
     for t, x in enumerate(X):
@@ -32,14 +34,16 @@ def test_regret_is_of_the_noise_free_function_at_the_queries():
 def test_a_value_above_the_optimum_is_refused():
     instance = Instance(small(SyntheticProblem("zakharov")).box, lambda x: 1.0, 0.0)
     with pytest.raises(ValueError, match="exceeds the optimum"):
-        Scorer(instance, "random", study.Params(), 5, ["simple_regret"]).told(1, None, [0, 0], 0)
+        Scorer(instance, "random-search", study.Params(), 5, ["simple_regret"]).told(
+            1, None, [0, 0], 0
+        )
 
 
 @pytest.mark.paper("egpbo", "s53-accuracy")
 def test_accuracy_is_the_best_so_far():
     values = iter([0.8, 0.9, 0.7])
     instance = Instance(None, lambda x: next(values), np.nan)
-    scorer = Scorer(instance, "random", study.Params(), 5, ["best_accuracy", "best_error"])
+    scorer = Scorer(instance, "random-search", study.Params(), 5, ["best_accuracy", "best_error"])
     found = [scorer.told(t, None, None, 0.0) for t in (1, 2, 3)]
     assert [s["best_accuracy"] for s in found] == [0.8, 0.9, 0.9]
     assert [s["best_error"] for s in found] == pytest.approx([0.2, 0.1, 0.1])
@@ -48,7 +52,7 @@ def test_accuracy_is_the_best_so_far():
 @pytest.mark.paper("egpbo", "thm-1-check")
 def test_ratio_to_theorem_1():
     instance = small(PriorProblem(sup_samples=8))
-    scorer = Scorer(instance, "random", study.Params(), 6, ["ensemble_regret_ratio"])
+    scorer = Scorer(instance, "random-search", study.Params(), 6, ["ensemble_regret_ratio"])
     x = np.array([0.3, 0.3])
     for t in range(1, 7):
         found = scorer.told(t, None, x, 0.0)["ensemble_regret_ratio"]
