@@ -231,5 +231,29 @@ METRICS = {
         "min",
         "pareto_error, or the constrained output's error over eps, once the search has stopped",
     ),
+    "simple_regret": Metric(
+        r"$r_t$",
+        "min",
+        "f* - max_{s<=t} f(x_s), noise-free f at the queried points, initial ones included",
+        monotone=-1,
+        regret=True,
+    ),
+    "best_accuracy": Metric("accuracy", "max", "largest validation accuracy so far", monotone=1),
+    "best_error": Metric("error", "min", "1 - largest validation accuracy so far", monotone=-1),
+    "member_weight": Metric(
+        r"$w_t^{m^*}$", "max", "posterior weight of the ensemble member that f was drawn from"
+    ),
+    "simulated_time": Metric(
+        "time", "none", "simulated time in mean evaluation times, parallel workers", monotone=1
+    ),
+    "ensemble_regret_ratio": Metric(
+        r"$R(t) / \mathrm{bound}(t)$",
+        "min",
+        "cumulative regret on a draw of the ensemble prior over the bound on its expectation",
+    ),
+    **{
+        f"weight_{m}": Metric(f"$w_t^{{{m}}}$", "none", f"posterior weight of component {m}")
+        for m in range(1, 12)
+    },
 }
 """The closed list: a trace may hold these metrics and no other."""

@@ -81,6 +81,18 @@ METHODS = {
     "mt-mva-bo-continuous": Style("MT-MVA-BO, continuous X", "#56B4E9", (0, (5, 1.5)), "P"),
     "mo-mva-bo": Style("MO-MVA-BO", "#009E73", (0, (9, 1)), "s"),
     "constrained-mva-bo": Style("constrained MVA-BO", "#D55E00", (0, (7, 1, 1, 1, 1, 1)), "p"),
+    "egp-ts": Style("EGP-TS", "#000000", "-", "o"),
+    "gp-ts-rbf": Style("GP-TS, RBF", "#0072B2", (0, (5, 1.5)), "s"),
+    "gp-ts-ard": Style("GP-TS, RBF-ARD", "#56B4E9", (0, (1.2, 1.2)), "^"),
+    "gp-ts-m32": Style("GP-TS, Matérn-3/2", "#009E73", (0, (5, 1.5, 1.2, 1.5)), "v"),
+    "gp-ts-m52": Style("GP-TS, Matérn-5/2", "#B7950B", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
+    "gp-ts-bayes": Style("GP-TS, fully Bayesian", "#56B4E9", (0, (2.5, 1.2)), "P"),
+    "banditbo": Style("BanditBO", "#D55E00", (0, (8, 1.5)), "X"),
+    "exp3bo": Style("EXP3BO", "#E69F00", (0, (1, 2)), "<"),
+    "gp-ei": Style("GP-EI", "#CC79A7", (0, (8, 1.5, 1.2, 1.5)), ">"),
+    "egp-ei": Style("EGP-EI, sampled", "#000000", (0, (4, 1)), "p"),
+    "egp-ei-mixture": Style("EGP-EI, mixture", "#D55E00", (0, (1.5, 2.5)), "h"),
+    "random-search": Style("random search", "#999999", (0, (3, 1)), "*"),
 }
 
 SEQUENCE = (

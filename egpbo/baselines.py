@@ -1,0 +1,199 @@
+"""What [EGPBO] Sec. 5 compares with: GP-TS, fully Bayesian GP-TS, BanditBO, EXP3BO, random search.
+
+GP-EI is in `egpbo.expected_improvement`. All maximise and share the initial points of a run.
+"""
+
+import numpy as np
+
+from egpbo.algorithms import EGPTS
+from egpbo.bayes import BayesSettings, HyperparameterSampler
+from egpbo.ensemble import Ensemble
+from egpbo.evidence import Hyperparameters
+from egpbo.features import Kernel, features
+from egpbo.optimizer import BoxOptimizer
+from egpbo.theory import exp3_rate
+
+
+class GPTS(EGPTS):
+    """Thompson sampling with one GP on random features: EGP-TS with a dictionary of one kernel.
+
+    Parameters
+    ----------
+    box : Box or array_like of shape (d, 2)
+    kernel : Kernel, optional
+    refit_every : int, optional
+        1 in the paper: hyperparameters are fitted at every evaluation.
+    **settings
+        Of `EGPTS`.
+
+    Notes
+    -----
+    Source: [EGPBO] Sec. 5.
+    """
+
+    def __init__(self, box, kernel=None, *, refit_every=1, **settings):
+        super().__init__(box, [kernel or Kernel("rbf")], refit_every=refit_every, **settings)
+
+
+class FullyBayesianGPTS(EGPTS):
+    """GP-TS that samples its hyperparameters from their posterior at every evaluation.
+
+    The samples make GPs of equal weight that is never updated; one is picked uniformly.
+
+    Parameters
+    ----------
+    box : Box or array_like of shape (d, 2)
+    bayes : BayesSettings, optional
+    **settings
+        Of `EGPTS`, without the dictionary.
+
+    Notes
+    -----
+    Source: [EGPBO] Sec. 5, Fig. 2.
+    """
+
+    def __init__(self, box, *, bayes=None, refit_every=1, **settings):
+        bayes = bayes or BayesSettings()
+        kernels = [Kernel("rbf")] * bayes.n_samples
+        super().__init__(box, kernels, refit_every=refit_every, **settings)
+        self.sampler = HyperparameterSampler(bayes, self.noise_var)
+
+    def _refit(self):
+        X, y = self.data()
+        X, y = self.scaling.x(X), self.scaling.y(y)
+        samples = self.sampler.draw(X, y, self.streams.algorithm)
+        found = [Hyperparameters(s2, np.array([scale]), np.nan) for scale, s2, _ in samples]
+        V = [self._frequencies(k, h) for k, h in zip(self.kernels, found, strict=True)]
+        self.hyperparameters = found
+        self.ensemble = Ensemble(V, samples[:, 1], samples[:, 2])
+        self.ensemble.condition(X, y, np.zeros(len(samples)))
+        self._fitted_at = self.n_told
+
+    def _observe(self, x, y, component):
+        if self.ensemble is not None:
+            for m in range(len(self.ensemble)):
+                self.ensemble.update(x, y, only=m)
+
+
+class _Bandit(EGPTS):
+    """An ensemble whose arms are its kernels: only the arm that was played learns.
+
+    Arms share the initial points and are fitted to them once.
+    """
+
+    parallel = False
+
+    def __init__(self, box, kernels=None, **settings):
+        super().__init__(box, kernels, refit_every=0, evidence="none", **settings)
+
+    def ask(self):
+        """Return the pending query until it is told, shape (d,)."""
+        return BoxOptimizer.ask(self)
+
+    def _observe(self, x, y, component):
+        if self.ensemble is None:
+            return
+        arms = range(len(self.ensemble)) if component is None else [component]
+        for m in arms:  # a point nobody played is data for all, as the initial ones are
+            self.ensemble.update(x, y, only=m)
+
+
+class BanditBO(_Bandit):
+    """Every arm proposes the maximiser of its own sample; the largest sampled maximum is played.
+
+    Parameters
+    ----------
+    box : Box or array_like of shape (d, 2)
+    kernels : sequence of Kernel, optional
+        Arms; default: the mixed dictionary.
+    **settings
+        Of `EGPTS`.
+
+    Notes
+    -----
+    Source: [EGPBO] Sec. 5, after Nguyen et al. (AAAI 2020), as adapted in the released code: no
+    weights, no refit.
+    """
+
+    def _propose(self):
+        found = [self._sample_maximiser(m) for m in range(len(self.ensemble))]
+        m = int(np.argmax([value for _, value in found]))
+        return found[m][0], m
+
+
+class EXP3BO(_Bandit):
+    """EXP3 chooses the arm, Thompson sampling in that arm the query.
+
+    Parameters
+    ----------
+    box : Box or array_like of shape (d, 2)
+    kernels : sequence of Kernel, optional
+    horizon : int
+        T of the exploration rate, see `egpbo.theory.exp3_rate`.
+    rewards : {"normalised", "code"}, optional
+        EXP3 needs rewards in [0, 1]: the arm's best posterior mean, scaled by the smallest and
+        largest seen so far; "code" leaves it unscaled, as the released code does where the
+        optimum is 0.
+    **settings
+        Of `EGPTS`.
+
+    Notes
+    -----
+    Source: [EGPBO] Sec. 5, after Gopakumar et al. (NeurIPS 2018), as adapted in the released code.
+    """
+
+    def __init__(self, box, kernels=None, *, horizon, rewards="normalised", **settings):
+        super().__init__(box, kernels, **settings)
+        if rewards not in ("normalised", "code"):
+            raise ValueError(f"rewards must be 'normalised' or 'code', got {rewards!r}")
+        self.rate = exp3_rate(len(self.kernels), horizon)
+        self.rewards = rewards
+        self.log_omega = np.zeros(len(self.kernels))
+        self._seen = (np.inf, -np.inf)
+        self._played = [[] for _ in self.kernels]
+
+    @property
+    def probabilities(self):
+        """Probabilities of the arms: (1 - eta) omega / sum omega + eta / M."""
+        omega = np.exp(self.log_omega - self.log_omega.max())
+        return (1 - self.rate) * omega / omega.sum() + self.rate / len(omega)
+
+    def _propose(self):
+        p = self.probabilities
+        m = int(min(np.searchsorted(np.cumsum(p), self.streams.algorithm.random()), len(p) - 1))
+        self._p_played = p[m]
+        return self._sample_maximiser(m)[0], m
+
+    def _observe(self, x, y, component):
+        super()._observe(x, y, component)
+        if component is None:
+            return
+        if not self._played[component]:
+            self._played[component].append(self.scaling.x(self._X[0]))
+        self._played[component].append(x)
+        reward = self._reward(component) / self._p_played
+        self.log_omega[component] += self.rate * reward / len(self.kernels)
+
+    def _reward(self, m):
+        Phi = features(np.array(self._played[m]), self.ensemble.V[m])
+        best = float((Phi @ self.ensemble.theta[m]).max())
+        if self.rewards == "code":
+            return self.scaling.centre + self.scaling.scale * best
+        low, high = self._seen = (min(self._seen[0], best), max(self._seen[1], best))
+        return (best - low) / (high - low) if high > low else 0.5
+
+
+class RandomSearch(BoxOptimizer):
+    """Uniform queries, the floor that every method should be above (ours)."""
+
+    def _refit_due(self):
+        return False
+
+    def _propose(self):
+        return self.scaling.x(self.box.from_unit(self.streams.algorithm.random(self.box.dim))), None
+
+    def posterior_mean(self, X):
+        """Return the observation of each queried point; other points are not known."""
+        seen, y = self.data()
+        nearest = [np.abs(seen - x).sum(1).argmin() for x in np.atleast_2d(X)]
+        return y[nearest]

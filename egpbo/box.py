@@ -1,0 +1,72 @@
+"""The search space: a box with validation at the boundary, and its map to the unit cube."""
+
+import numpy as np
+
+from common.domains import as_finite_array
+
+
+class Box:
+    """A box in R^d, the feasible set X of [EGPBO] Sec. 2.
+
+    Parameters
+    ----------
+    bounds : array_like of shape (d, 2)
+        Lower and upper limit of each input, in the units of the input.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The bounds are no finite (d, 2) array, or a lower limit is not below its upper one.
+    """
+
+    def __init__(self, bounds):
+        bounds = as_finite_array(bounds, "bounds", ndim=2)
+        if bounds.shape[1] != 2:
+            raise ValueError(f"bounds must have shape (d, 2), got {bounds.shape}")
+        wrong = np.flatnonzero(bounds[:, 0] >= bounds[:, 1])
+        if len(wrong):
+            i = wrong[0]
+            raise ValueError(
+                f"bounds of input {i + 1} must have lower < upper, got {bounds[i].tolist()}"
+            )
+        self.lower, self.upper = bounds.T.copy()
+
+    @property
+    def dim(self):
+        """Number of inputs d."""
+        return len(self.lower)
+
+    @property
+    def bounds(self):
+        """Limits, shape (d, 2)."""
+        return np.column_stack([self.lower, self.upper])
+
+    def to_unit(self, X):
+        """Map points of the box to the unit cube; shape is kept."""
+        return (X - self.lower) / (self.upper - self.lower)
+
+    def from_unit(self, U):
+        """Map points of the unit cube to the box, never outside it by rounding."""
+        X = self.lower + np.asarray(U) * (self.upper - self.lower)
+        return np.clip(X, self.lower, self.upper)
+
+    def check(self, x):
+        """Return a query as an array of shape (d,), or say what is wrong with it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            Wrong shape, not finite, not real, or outside the box.
+        """
+        x = np.atleast_1d(as_finite_array(x, "query"))
+        if x.shape != (self.dim,):
+            raise ValueError(f"query must have shape ({self.dim},), got {x.shape}")
+        slack = 1e-9 * (self.upper - self.lower)
+        outside = np.flatnonzero((x < self.lower - slack) | (x > self.upper + slack))
+        if len(outside):
+            i = outside[0]
+            raise ValueError(
+                f"query {x.tolist()} is outside the box: input {i + 1} must lie in "
+                f"[{self.lower[i]:g}, {self.upper[i]:g}]"
+            )
+        return np.clip(x, self.lower, self.upper)

@@ -1,0 +1,334 @@
+"""EGP-TS as users and the paper know it: whole runs against a literal transcription."""
+
+import numpy as np
+import pytest
+
+from common.rng import Streams
+from common.runner import optimize
+from egpbo import (
+    EGPEI,
+    EGPTS,
+    EXP3BO,
+    GPEI,
+    GPTS,
+    BanditBO,
+    Box,
+    FullyBayesianGPTS,
+    Kernel,
+    RandomSearch,
+    Search,
+    rbf_dictionary,
+)
+from egpbo.bayes import BayesSettings
+from egpbo.evidence import FitSettings, fit
+from egpbo.features import draw_frequencies
+from tests.egpbo.oracles import evidence, maximise_sample, posterior, round_updates
+
+BOX = [[-2.0, 2.0], [0.0, 1.0]]
+DICTIONARY = [Kernel("rbf", length_scale=s) for s in (0.1, 0.3, 1.0)]
+SEARCH = Search(n_screen=60, n_polish=1)
+FITS = FitSettings(restarts=0)
+TWO = [Kernel("rbf"), Kernel("matern-5/2")]
+SMALL = {"n_init": 4, "n_features": 12, "search": SEARCH, "fits": FITS, "rng": 5}
+
+
+def f(x):
+    return float(np.sin(3 * x[0]) - (x[1] - 0.4) ** 2)
+
+
+def drive(optimizer, rounds, seed=3):
+    noise = np.random.default_rng(seed)
+    for _ in range(rounds):
+        x = optimizer.ask()
+        optimizer.tell(x, f(x) + 0.1 * noise.standard_normal())
+    return optimizer.result()
+
+
+@pytest.mark.paper(
+    "egpbo", "alg1-init", "alg1-fit", "alg1-batch", "alg1-weights", "alg1-component",
+    "alg1-sample", "alg1-query", "alg1-update", "eq-10", "eq-12", "eq-8", "s3-refit", "s5-n-init",
+)  # fmt: skip
+@pytest.mark.parametrize("refit_every", [0, 5, 1])
+def test_algorithm_1_line_by_line(refit_every):
+    optimizer = EGPTS(BOX, DICTIONARY, refit_every=refit_every, noise_var=0.05, **SMALL)
+    frame = drive(optimizer, 14)
+    streams, noise = Streams.of(5), np.random.default_rng(3)
+    box, X, y = Box(BOX), [], []
+    for t in range(14):
+        if t < 4:  # initial points, uniform
+            x = box.from_unit(streams.initial.random(2))
+        else:
+            if t == 4 or (refit_every and (t - 4) % refit_every == 0):  # all pairs so far
+                U, centre, scale = box.to_unit(np.array(X)), np.mean(y), np.std(y)
+                z = (np.array(y) - centre) / scale
+                hypers = [fit(k, U, z, 0.05, FITS) for k in DICTIONARY]
+                models = []
+                for k, h in zip(DICTIONARY, hypers, strict=True):
+                    V = draw_frequencies(k, h.length_scale, 12, 2, streams.algorithm)
+                    models.append((V, *posterior(U, z, V, h.prior_var, 0.05)))
+                logs = np.array(
+                    [
+                        evidence(U, z, V, h.prior_var, 0.05)
+                        for (V, _, _), h in zip(models, hypers, strict=True)
+                    ]
+                )
+                weights = np.exp(logs - logs.max()) / np.exp(logs - logs.max()).sum()
+            u = streams.algorithm.random()
+            m = int(np.flatnonzero(np.cumsum(weights) > u)[0])
+            V, theta, Sigma = models[m]
+            draw = theta + np.linalg.cholesky(Sigma) @ streams.algorithm.standard_normal(24)
+            x = box.from_unit(maximise_sample(V, draw, streams.algorithm, 60, 1))
+        np.testing.assert_allclose(frame.loc[t, ["x_1", "x_2"]].astype(float), x, atol=1e-5)
+        x = frame.loc[t, ["x_1", "x_2"]].to_numpy(dtype=float)  # rounding does not add up
+        value = f(x) + 0.1 * noise.standard_normal()
+        assert frame["y"][t] == pytest.approx(value, abs=1e-9)
+        if t >= 4:
+            assert frame["component"][t] == m
+            z_new = (value - centre) / scale
+            models, weights = round_updates(models, weights, box.to_unit(x), z_new, 0.05)
+        X.append(x)
+        y.append(value)
+
+
+@pytest.mark.paper("egpbo", "s5-gp-ts")
+@pytest.mark.parametrize("kernel", [Kernel("rbf"), Kernel("matern-5/2"), Kernel("rbf", ard=True)])
+def test_one_kernel_is_gp_ts(kernel):
+    one = EGPTS(BOX, [kernel], refit_every=1, **SMALL)
+    other = GPTS(BOX, kernel, **SMALL)
+    assert drive(one, 12).equals(drive(other, 12))
+    np.testing.assert_array_equal(one.ensemble.theta, other.ensemble.theta)
+
+
+ALL = {
+    "egp-ts": lambda: EGPTS(BOX, DICTIONARY, refit_every=4, **SMALL),
+    "egp-ts-mixed": lambda: EGPTS(BOX, refit_every=6, weight_floor=1e-4, **SMALL),
+    "gp-ts": lambda: GPTS(BOX, **SMALL),
+    "gp-ts-bayes": lambda: FullyBayesianGPTS(
+        BOX, bayes=BayesSettings(n_samples=8, warm_up=4), **SMALL
+    ),
+    "banditbo": lambda: BanditBO(BOX, DICTIONARY, **SMALL),
+    "exp3bo": lambda: EXP3BO(BOX, DICTIONARY, horizon=12, **SMALL),
+    "gp-ei": lambda: GPEI(BOX, n_init=4, search=SEARCH, fits=FITS, rng=5),
+    "egp-ei": lambda: EGPEI(BOX, TWO, n_init=4, search=SEARCH, fits=FITS, rng=5),
+    "egp-ei-mixture": lambda: EGPEI(
+        BOX, TWO, form="mixture", n_init=4, search=SEARCH, fits=FITS, rng=5
+    ),
+    "random": lambda: RandomSearch(BOX, n_init=4, rng=5),
+}
+
+
+@pytest.fixture(params=ALL, ids=str)
+def make(request):
+    return ALL[request.param]
+
+
+@pytest.mark.paper("egpbo", "s5-shared-initial")
+def test_seeds_repeat_runs_and_methods_share_the_initial_points(make):
+    state = np.random.get_state()  # noqa: NPY002
+    frame = drive(make(), 9)
+    assert frame.equals(drive(make(), 9))
+    after = np.random.get_state()  # noqa: NPY002
+    assert state[0] == after[0]
+    np.testing.assert_array_equal(state[1], after[1])  # the global generator is not touched
+    first = drive(RandomSearch(BOX, n_init=4, rng=5), 4)
+    np.testing.assert_array_equal(frame[["x_1", "x_2"]][:4], first[["x_1", "x_2"]])
+    assert list(frame["t"]) == list(range(1, 10))
+
+
+def test_queries_are_pending_until_told(make):
+    a = make()
+    first = a.ask()
+    if a.parallel:
+        assert not np.array_equal(first, a.ask())
+        assert len(a.pending) == 2
+    else:
+        np.testing.assert_array_equal(first, a.ask())
+    a.tell(first, 0.0)
+    assert len(a.pending) == (1 if a.parallel else 0)
+
+
+def test_data_that_was_not_asked_for_is_used(make):
+    a = make()
+    for x in ([-1.0, 0.2], [0.0, 0.5], [1.0, 0.1], [0.5, 0.4]):
+        a.tell(x, f(x))
+    assert not a.in_initial_phase
+    query = a.ask()
+    assert Box(BOX).check(query).shape == (2,)
+    assert a.result()["component"].isna().all()
+    a.tell([1.9, 0.9], 50.0)
+    np.testing.assert_allclose(a.recommend(), [1.9, 0.9])
+
+
+BAD = [
+    ([3.0, 0.5], 0.0, ValueError, r"input 1 must lie in \[-2, 2\]"),
+    ([0.0], 0.0, ValueError, r"shape \(2,\)"),
+    ([0.0, np.nan], 0.0, ValueError, "finite"),
+    (["a", "b"], 0.0, TypeError, "real numbers"),
+    ([0.0, 0.5], np.nan, ValueError, r"evaluation 6, x=\[0.0, 0.5\].*tell\(query, None\)"),
+    ([0.0, 0.5], np.inf, ValueError, "finite"),
+    ([0.0, 0.5], [1.0, 2.0], ValueError, "one number"),
+    ([0.0, 0.5], 1j, TypeError, "real numbers"),
+    ([0.0, 0.5], "good", TypeError, "real numbers"),
+    ([0.0, 0.5], [], ValueError, "empty"),
+]
+
+
+@pytest.mark.parametrize(("x", "y", "error", "match"), BAD)
+def test_bad_input_is_refused_and_changes_nothing(make, x, y, error, match):
+    a, b = make(), make()
+    drive(a, 5)
+    drive(b, 5)
+    with pytest.raises(error, match=match):
+        a.tell(x, y)
+    assert len(a.result()) == 5
+    assert drive(a, 3).equals(drive(b, 3))
+
+
+def test_a_failed_evaluation_is_kept_and_teaches_nothing(make):
+    a, b = make(), make()
+    drive(a, 6)
+    drive(b, 6)
+    a.tell([0.1, 0.1], None)
+    assert a.result()["status"].tolist() == ["ok"] * 6 + ["failed"]
+    assert a.n_told == 6
+    np.testing.assert_array_equal(a.recommend(), b.recommend())
+    query = a.ask()
+    a.tell(query, None)
+    assert not a.pending
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        ({"box": [[1.0, 0.0]]}, "lower < upper"),
+        ({"box": [0.0, 1.0]}, "dimension"),
+        ({"kernels": []}, "kernels"),
+        ({"kernels": ["rbf"]}, "egpbo.Kernel"),
+        ({"n_init": 0}, "n_init"),
+        ({"n_features": 0}, "n_features"),
+        ({"noise_var": 0.0}, "noise_var"),
+        ({"refit_every": -1}, "refit_every"),
+        ({"weight_floor": -0.1}, "weight_floor"),
+        ({"evidence": "some"}, "evidence"),
+        ({"frequencies": "some"}, "frequencies"),
+        ({"inputs": "some"}, "inputs"),
+        ({"outputs": "some"}, "outputs"),
+        ({"prior_weights": [0.5, 0.6]}, "prior_weights"),
+        ({"prior_weights": [0.5, 0.4, 0.3]}, "sum to 1"),
+        ({"rng": -1}, "seed"),
+    ],
+)
+def test_bad_settings_are_refused_at_construction(changes, match):
+    settings = {"box": BOX, "kernels": DICTIONARY} | changes
+    with pytest.raises(ValueError, match=match):
+        EGPTS(settings.pop("box"), settings.pop("kernels"), **settings)
+
+
+def test_settings_that_are_no_numbers_are_refused_by_name():
+    with pytest.raises(TypeError, match="noise_var must hold real numbers"):
+        EGPTS(BOX, noise_var="small")
+    with pytest.raises(TypeError, match="weight_floor must hold real numbers"):
+        EGPTS(BOX, weight_floor=1j)
+
+
+def test_other_bad_settings_are_refused():
+    for call, match in (
+        (lambda: EGPEI(BOX, form="some"), "form"),
+        (lambda: EXP3BO(BOX, horizon=0), "horizon"),
+        (lambda: EXP3BO(BOX, horizon=5, rewards="some"), "rewards"),
+        (lambda: Search(n_screen=0), "n_screen"),
+        (lambda: Search(starts="some"), "starts"),
+        (lambda: EGPTS(BOX).ask(0), "n must be"),
+        (lambda: EGPTS(BOX).recommend(), "no observation"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call()
+
+
+def test_constant_and_repeated_observations_run(make):
+    a = make()
+    for _ in range(8):
+        a.tell(a.ask(), 1.0)
+    for _ in range(12):
+        a.tell([0.3, 0.3], 1.0)
+    a.tell(a.ask(), 1.0)
+    assert np.isfinite(a.posterior_mean([[0.3, 0.3]])).all()
+
+
+def test_huge_and_tiny_scales_run():
+    for scale in (1e-9, 1e9):
+        a = EGPTS(BOX, DICTIONARY, refit_every=5, **SMALL)
+        for _ in range(14):
+            x = a.ask()
+            a.tell(x, scale * f(x))
+        assert np.isfinite(a.weights).all()
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 9])
+def test_a_killed_run_resumes_to_the_identical_state(make, tmp_path, cut):
+    whole = optimize(make(), f, 9, progress=False).result()
+    journal = tmp_path / "run.jsonl"
+    optimize(make(), f, cut, journal, progress=False)
+    if cut:  # a kill during an evaluation, in the middle of a line
+        with open(journal, "a") as file:
+            file.write('{"step": 99, "qu')
+    assert optimize(make(), f, 9, journal, progress=False).result().equals(whole)
+
+
+@pytest.mark.paper("egpbo", "code-first-query", "s3-refit-data")
+def test_refits_use_all_pairs_once():
+    a = EGPTS(BOX, DICTIONARY, refit_every=3, **SMALL)
+    drive(a, 7)
+    a.ask()  # refits on 7 pairs
+    X, y = a.data()
+    U, z = a.scaling.x(X), a.scaling.y(y)
+    assert len(y) == 7
+    for m in range(3):
+        theta, Sigma = posterior(U, z, a.ensemble.V[m], a.ensemble.prior_vars[m], 0.01)
+        np.testing.assert_allclose(a.ensemble.theta[m], theta, atol=1e-8)
+        np.testing.assert_allclose(a.ensemble.Sigma[m], Sigma, atol=1e-8)
+
+
+@pytest.mark.paper("egpbo", "s3-evidence", "code-initial-weights")
+def test_what_weighs_the_components_at_a_refit():
+    runs = {e: EGPTS(BOX, DICTIONARY, evidence=e, **SMALL) for e in ("features", "exact", "none")}
+    for optimizer in runs.values():
+        drive(optimizer, 4)
+        optimizer.ask()
+    np.testing.assert_allclose(runs["none"].weights, 1 / 3)
+    exact = np.array([h.evidence for h in runs["exact"].hyperparameters])
+    expected = np.exp(exact - exact.max()) / np.exp(exact - exact.max()).sum()
+    np.testing.assert_allclose(runs["exact"].weights, expected)
+    assert not np.allclose(runs["features"].weights, expected)
+
+
+@pytest.mark.paper("egpbo", "s3-solver", "code-starts")
+def test_fixed_starts_are_drawn_once():
+    a = EGPTS(BOX, DICTIONARY, **SMALL | {"search": Search("fixed", n_fixed=7)})
+    drive(a, 5)
+    starts = a.maximiser._fixed
+    drive(a, 3)
+    assert a.maximiser._fixed is starts
+    assert starts.shape == (7, 2)
+
+
+@pytest.mark.paper("egpbo", "code-scaling")
+def test_raw_scaling_hands_the_model_what_the_user_sees():
+    a = EGPTS(BOX, rbf_dictionary(), inputs="raw", outputs="raw", noise_var=0.2, **SMALL)
+    drive(a, 6)
+    assert (a.scaling.centre, a.scaling.scale) == (0.0, 1.0)
+    np.testing.assert_array_equal(a.maximiser.lower, [-2.0, 0.0])
+
+
+def test_a_fit_that_fails_keeps_the_last_values(monkeypatch):
+    a = EGPTS(BOX, DICTIONARY, refit_every=2, **SMALL)
+    drive(a, 5)
+
+    def broken(*args):
+        raise np.linalg.LinAlgError("no")
+
+    monkeypatch.setattr("egpbo.algorithms.fit", broken)
+    before = list(a.hyperparameters)
+    drive(a, 3)
+    assert a.failed_fits == 3
+    assert a.hyperparameters == before

@@ -1,0 +1,188 @@
+"""What EGP-TS is compared with: bandits, fully Bayesian GP-TS, expected improvement."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+from egpbo import EGPEI, EXP3BO, GPEI, BanditBO, FullyBayesianGPTS, Kernel, Search
+from egpbo.bayes import BayesSettings, HyperparameterSampler
+from egpbo.evidence import FitSettings
+from egpbo.expected_improvement import ExactGP, _Improvement, expected_improvement
+from egpbo.features import features
+
+BOX = [[0.0, 1.0], [0.0, 1.0]]
+ARMS = [Kernel("rbf", length_scale=s) for s in (0.1, 0.3, 1.0)]
+SMALL = {
+    "n_init": 4, "n_features": 12, "search": Search(n_screen=40, n_polish=1), "rng": 5,
+}  # fmt: skip
+
+
+def f(x):
+    return float(np.sin(6 * x[0]) - (x[1] - 0.4) ** 2)
+
+
+def drive(optimizer, rounds):
+    for _ in range(rounds):
+        x = optimizer.ask()
+        optimizer.tell(x, f(x))
+    return optimizer.result()
+
+
+@pytest.mark.paper("egpbo", "s5-banditbo")
+def test_banditbo_plays_the_largest_sampled_maximum_and_teaches_that_arm_alone(monkeypatch):
+    a = BanditBO(BOX, ARMS, **SMALL)
+    drive(a, 4)
+    found = []
+    original = BanditBO._sample_maximiser
+    monkeypatch.setattr(
+        BanditBO, "_sample_maximiser", lambda s, m: found.append(original(s, m)) or found[-1]
+    )
+    x = a.ask()
+    values = [value for _, value in found]
+    best = int(np.argmax(values))
+    assert len(found) == 3
+    np.testing.assert_allclose(x, found[best][0])
+    before, weights = a.ensemble.theta.copy(), a.weights
+    a.tell(x, f(x))
+    changed = [not np.array_equal(b, t) for b, t in zip(before, a.ensemble.theta, strict=True)]
+    assert changed == [m == best for m in range(3)]
+    np.testing.assert_array_equal(a.weights, weights)
+
+
+@pytest.mark.paper("egpbo", "s5-exp3bo", "s5-exp3-rewards")
+@pytest.mark.parametrize("rewards", ["normalised", "code"])
+def test_exp3bo_update_by_hand(rewards):
+    a = EXP3BO(BOX, ARMS, horizon=20, rewards=rewards, **SMALL)
+    eta = np.sqrt(3 * np.log(3) / ((np.e - 1) * 20))
+    drive(a, 4)
+    omega, played, low, high = np.ones(3), [[] for _ in range(3)], np.inf, -np.inf
+    for _ in range(10):
+        p = (1 - eta) * omega / omega.sum() + eta / 3
+        np.testing.assert_allclose(a.probabilities, p, atol=1e-12)
+        x = a.ask()
+        a.tell(x, f(x))
+        m = int(a.result()["component"].iloc[-1])
+        played[m] = (played[m] or [a.scaling.x(a.data()[0][0])]) + [a.scaling.x(x)]
+        reward = (features(np.array(played[m]), a.ensemble.V[m]) @ a.ensemble.theta[m]).max()
+        if rewards == "code":
+            reward = a.scaling.centre + a.scaling.scale * reward
+        else:
+            low, high = min(low, reward), max(high, reward)
+            reward = (reward - low) / (high - low) if high > low else 0.5
+        omega[m] *= np.exp(eta * reward / p[m] / 3)
+    assert a.probabilities.sum() == pytest.approx(1)
+    assert a.probabilities.min() >= eta / 3 - 1e-12
+
+
+@pytest.mark.paper("egpbo", "s5-bayes", "s5-bayes-priors", "s5-bayes-sampler")
+def test_hyperparameter_samples_follow_the_posterior():
+    """Against a grid over the same three parameters."""
+    rng = np.random.default_rng(0)
+    X = rng.random((8, 1))
+    y = np.sin(6 * X[:, 0]) * 2 + 0.4 * rng.standard_normal(8)
+    settings = BayesSettings(
+        n_samples=40, warm_up=60, length_prior=(0.05, 2.0), magnitude_prior=(1.0, 20.0)
+    )
+    sampler = HyperparameterSampler(settings, 0.2)
+    samples = np.concatenate([sampler.draw(X, y, rng) for _ in range(25)])
+    assert samples.shape == (1000, 3)
+    assert (samples.min(0) >= [0.05, 1.0, 0.1]).all()
+    assert (samples.max(0) <= [2.0, 20.0, 0.3]).all()
+    ls, ss, ns = np.linspace(0.05, 2, 30), np.linspace(1, 20, 16), np.linspace(0.1, 0.3, 5)
+    weight = np.empty((30, 16, 5))
+    for i, scale in enumerate(ls):
+        K = RBF(scale)(X)
+        for j, s2 in enumerate(ss):
+            for k, noise in enumerate(ns):
+                C = s2 * K + noise * np.eye(8)
+                weight[i, j, k] = multivariate_normal.logpdf(y, np.zeros(8), C)
+    weight = np.exp(weight - weight.max())
+    mean_length = (weight.sum((1, 2)) * ls).sum() / weight.sum()
+    mean_magnitude = (weight.sum((0, 2)) * ss).sum() / weight.sum()
+    assert samples[:, 0].mean() == pytest.approx(mean_length, rel=0.15)
+    assert samples[:, 1].mean() == pytest.approx(mean_magnitude, rel=0.15)
+
+
+@pytest.mark.paper("egpbo", "s5-bayes-weights")
+def test_fully_bayesian_weights_are_equal_and_stay_so():
+    a = FullyBayesianGPTS(BOX, bayes=BayesSettings(n_samples=8, warm_up=3), **SMALL)
+    drive(a, 7)
+    np.testing.assert_allclose(a.weights, 1 / 8)
+    assert len(set(a.ensemble.noise_vars)) == 8  # each sample brings its own noise
+
+
+@pytest.mark.paper("egpbo", "s54-ei")
+def test_expected_improvement_by_simulation():
+    rng = np.random.default_rng(0)
+    draws = rng.normal(0.3, 0.7, 400_000)
+    assert expected_improvement(0.3, 0.7, 0.5) == pytest.approx(
+        np.maximum(draws - 0.5, 0).mean(), abs=0.003
+    )
+    assert expected_improvement(0.3, 0.0, 0.1) == pytest.approx(0.2)
+    assert expected_improvement(0.3, 0.0, 0.5) == 0
+
+
+class Fixed:
+    def __init__(self, mean, std):
+        self.mean, self.std = mean, std
+
+    def predict(self, X):
+        return np.full(len(X), self.mean), np.full(len(X), self.std)
+
+
+@pytest.mark.paper("egpbo", "s54-mixture")
+def test_mixture_improvement_by_simulation():
+    rng = np.random.default_rng(1)
+    weights, means, stds = np.array([0.5, 0.3, 0.2]), [0.0, 0.4, -0.5], [0.5, 0.2, 1.0]
+    acquisition = _Improvement(
+        [Fixed(m, s) for m, s in zip(means, stds, strict=True)], weights, 0.2
+    )
+    m = rng.choice(3, 400_000, p=weights)
+    draws = rng.normal(np.take(means, m), np.take(stds, m))
+    assert acquisition(np.zeros((1, 2)))[0] == pytest.approx(
+        np.maximum(draws - 0.2, 0).mean(), abs=0.003
+    )
+
+
+@pytest.mark.paper("egpbo", "s5-gp-ei")
+def test_exact_gp_predicts_as_scikit_learns():
+    rng = np.random.default_rng(2)
+    X = rng.random((12, 2))
+    y = np.sin(5 * X[:, 0]) + X[:, 1]
+    gp = ExactGP(Kernel("rbf", ard=True), FitSettings())
+    gp.fit(X, y, 1, rng)
+    magnitude, *scales, noise = gp.values
+    kernel = ConstantKernel(magnitude) * RBF(scales)
+    model = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y)
+    Z = rng.random((7, 2))
+    mean, std = model.predict(Z, return_std=True)
+    np.testing.assert_allclose(gp.predict(Z)[0], mean, atol=1e-8)
+    np.testing.assert_allclose(gp.predict(Z)[1], std, atol=1e-5)
+    noisy = GaussianProcessRegressor(kernel + WhiteKernel(noise), alpha=0, optimizer=None)
+    assert gp.evidence == pytest.approx(noisy.fit(X, y).log_marginal_likelihood_value_, rel=1e-8)
+
+
+@pytest.mark.paper("egpbo", "s54-sampled", "code-ei-weights")
+def test_egp_ei_weighs_by_evidence_and_one_kernel_is_gp_ei():
+    a = EGPEI(BOX, [Kernel("rbf"), Kernel("matern-3/2")], n_init=6, rng=0)
+    drive(a, 7)
+    evidences = np.array([gp.evidence for gp in a.gps])
+    expected = np.exp(evidences - evidences.max())
+    np.testing.assert_allclose(a.weights, expected / expected.sum())
+    search = Search(n_screen=40, n_polish=1)
+    one = {"n_init": 4, "search": search, "rng": 1}
+    mixture = drive(EGPEI(BOX, [Kernel("rbf")], form="mixture", **one), 5)
+    single = drive(GPEI(BOX, Kernel("rbf"), **one), 5)
+    np.testing.assert_array_equal(mixture["y"][:4], single["y"][:4])
+    assert mixture["y"][4] == pytest.approx(single["y"][4], abs=1e-3)  # other screening points
+
+
+@pytest.mark.paper("egpbo", "s5-gp-ei")
+def test_gp_ei_finds_a_simple_maximum():
+    a = GPEI([[0.0, 1.0]], n_init=4, rng=0)
+    for _ in range(14):
+        x = a.ask()
+        a.tell(x, -((x[0] - 0.37) ** 2))
+    assert a.recommend()[0] == pytest.approx(0.37, abs=0.02)
