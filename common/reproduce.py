@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -53,7 +54,7 @@ def main(argv=None):
 
 def _check_cores(args):
     """Refuse a number of cores with which Snakemake would wait for ever or stop half-way."""
-    for option, value in zip(args, [*args[1:], ""], strict=True):
+    for option, value in pairwise([*args, ""]):
         option, _, given = option.partition("=")
         value = given or value
         counts = option in ("--cores", "-c", "--jobs", "-j") and value not in ("all", "unlimited")

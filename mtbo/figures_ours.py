@@ -45,6 +45,7 @@ def certificates(results):
     tables = []
     with look():
         for ax, (experiment, metric) in zip(axes, RATIOS, strict=True):
+            ax.set_yscale("log")  # before the data: all of one panel may be 0
             trace = results.trace(experiment, metric)
             if metric == "realised_epsilon":
                 config = results.config(experiment)
@@ -53,7 +54,7 @@ def certificates(results):
                 _worst(ax, trace, metric, place, line) for place, line in enumerate(CERTIFIED)
             ]
             ax.axhline(1, color="0.2", linewidth=1.2)
-            ax.set(xlabel="round $t$", ylabel="ratio", yscale="log", ylim=(1e-3, 3))
+            ax.set(xlabel="round $t$", ylabel="ratio", ylim=(1e-3, 3))
             if experiment == "certificates-long":
                 ax.set(xscale="log", xlabel="round $t$ (log scale)")
     note = "Largest over all seeds at each round; the line at 1 is the bound."
