@@ -45,7 +45,6 @@ def certificates(results):
     tables = []
     with look():
         for ax, (experiment, metric) in zip(axes, RATIOS, strict=True):
-            ax.set_yscale("log")  # before the data: all of one panel may be 0
             trace = results.trace(experiment, metric)
             if metric == "realised_epsilon":
                 config = results.config(experiment)
@@ -54,9 +53,11 @@ def certificates(results):
                 _worst(ax, trace, metric, place, line) for place, line in enumerate(CERTIFIED)
             ]
             ax.axhline(1, color="0.2", linewidth=1.2)
-            ax.set(xlabel="round $t$", ylabel="ratio", ylim=(1e-3, 3))
+            ax.set(xlabel="round $t$", ylabel="ratio", yscale="log", ylim=(1e-3, 3))
             if experiment == "certificates-long":
-                ax.set(xscale="log", xlabel="round $t$ (log scale)")
+                # limits by hand: a panel whose ratios are all 0 has no data to take them from
+                last = results.config(experiment).horizon
+                ax.set(xscale="log", xlim=(1, last), xlabel="round $t$ (log scale)")
     note = "Largest over all seeds at each round; the line at 1 is the bound."
     plotting.legend(fig, axes, note)
     return fig, pd.concat(tables, ignore_index=True)
