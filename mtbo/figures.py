@@ -82,6 +82,7 @@ def fig3(results):
     fig, axes, tables = _regret_figure(results, titles, "bayes_regret", label)
     for ax, table in zip(axes, tables, strict=True):  # most of the fall is in the first rounds
         ax.set(xscale="log", xlim=(1, table["step"].max()), xlabel="round $t$ (log scale)")
+        ax.xaxis.set_minor_formatter("")
         ax.set_ylim(0, 1.05 * table.loc[table["step"] >= 5, "high"].max() or 1)
     plotting.legend(fig, axes, BAND)
     return fig, pd.concat(tables, ignore_index=True)
