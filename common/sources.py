@@ -153,9 +153,9 @@ def settings_text(experiment):
     return yaml.dump(settings, sort_keys=False, allow_unicode=True, default_flow_style=None)
 
 
-def line_of(path, pattern):
-    """Return the number of the first line that a pattern matches, or None."""
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+def place_of(path, pattern, root):
+    """Return ``path:line`` of the first line that a pattern matches, or the path alone."""
+    for number, line in enumerate(Path(root, path).read_text(encoding="utf-8").splitlines(), 1):
         if re.search(pattern, line):
-            return number
-    return None
+            return f"{path}:{number}"
+    return path

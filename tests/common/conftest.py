@@ -1,10 +1,12 @@
 """A small repository with one built paper, for what reads results and writes pages."""
 
+import sys
+
 import pandas as pd
 import pytest
 import yaml
 
-from common import claims, plotting
+from common import claims, plotting, sources
 from common.records import KEYS, RUN_COLUMNS
 
 STUDY = """
@@ -100,4 +102,7 @@ def repository(tmp_path, monkeypatch):
     results.mkdir(parents=True)
     runs.to_parquet(results / "runs.parquet")
     monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "reported"]:
+        monkeypatch.delitem(sys.modules, name)
+    sources.locate.cache_clear()
     return tmp_path

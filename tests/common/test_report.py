@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+import yaml
 
 from common import claims, report
 
@@ -39,7 +40,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] not in ("style", "script"):
             self.text.append(data)
 
 
@@ -63,7 +64,7 @@ def test_page_is_well_formed_and_every_link_leads_somewhere(repository):
 
 def test_page_needs_no_network(repository):
     html, page, _ = read(repository)
-    assert not re.search(r"https?://|@import|<script|url\(", html)
+    assert not re.search(r"https?://|@import|<script src|url\(|fetch\(|XMLHttp", html)
     assert page.images[0]["src"].startswith("data:image/png;base64,")
 
 
@@ -100,6 +101,80 @@ def test_nothing_built_is_one_clear_line(repository, capsys):
 )
 def test_numbers_are_short(value, text):
     assert report.number(value) == text
+
+
+def test_a_claim_leads_to_its_code_settings_test_and_data(repository):
+    (repository / "reported/search.py").write_text(
+        '"""Search."""\n\n\nclass Search:\n    """Algorithm 1."""\n\n    best = max  # l. 3\n'
+    )
+    study = (repository / "reported/study.py").read_text()
+    study = "from reported.search import Search\n" + study.replace('{"m": None}', '{"m": _m}')
+    builder = "def _m(instance, params, horizon, streams):\n    return Search()\n\n\nPROBLEMS"
+    (repository / "reported/study.py").write_text(study.replace("PROBLEMS", builder, 1))
+    claim = {"id": "faster", "where": "Sec. 5", "says": "so", "figure": "fig1", "test": "flat"}
+    claim |= {"metric": "average_regret", "experiment": "main", "method": "m"}
+    with open(repository / "reported/experiments.yaml", "a") as file:
+        file.write("\n" + yaml.safe_dump({"claims": [claim]}))
+    html, page, text = read(repository)
+    assert {"reported-run-main", "code-reported.search:Search", "code-reported.study:_m"} <= {
+        *page.ids
+    }
+    for link in ("#code-reported.search:Search", "#code-reported.study:_m", "#reported-run-main"):
+        assert link in page.links
+    assert "../../results/quick/reported/main/runs.parquet" in page.links
+    assert "reported/search.py:4 Search" in text
+    assert "code-reported.search:Search-7" in page.ids  # the line that carries "l. 3"
+    assert "horizon: 7" in text
+    assert "test: flat" in text
+
+
+def in_browser(page, width, script, folder):
+    """Open a page in Chromium with a script after it; return what it leaves as title."""
+    html = page.read_text(encoding="utf-8")
+    probe = page.with_name(f"probe{width}.html")
+    after = f"<script>setTimeout(() => {{ {script} }}, 100)</script></body>"
+    probe.write_text(html.replace("</body>", after), encoding="utf-8")
+    options = (
+        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --enable-logging=stderr "
+        f"--virtual-time-budget=3000 --window-size={width},1000 --dump-dom"
+    )
+    done = subprocess.run(
+        ["chromium", *options.split(), f"--user-data-dir={folder / 'profile'}", probe.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert ":CONSOLE" not in done.stderr, done.stderr
+    return re.search(r"<title>(.*?)</title>", done.stdout)[1]
+
+
+CLICKS = """
+const rows = () => [...document.querySelectorAll("table.claims tbody tr")].map((r) => r.id);
+const head = document.querySelectorAll("table.claims th button")[6];
+const found = [rows().length];
+head.click(); found.push(rows()[0]);
+head.click(); found.push(rows()[0]);
+document.querySelector(".enlarge").click();
+found.push(document.querySelector("dialog").open, document.querySelector("dialog img").width);
+document.querySelector("dialog").click();
+found.push(document.querySelector("dialog").open);
+location.hash = "reported-fidelity-eq-1";
+setTimeout(() => {
+  const target = document.getElementById("reported-fidelity-eq-1");
+  document.title = [...found, target.closest("details").open].join(" ");
+}, 500);
+"""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_page_sorts_enlarges_and_unfolds_in_a_browser(repository, tmp_path):
+    html, _, _ = read(repository)
+    pixels = re.search(r'src="data:image/png[^"]*" width="(\d+)"', html)[1]
+    told = in_browser(repository / "figures/quick/index.html", 1440, CLICKS, tmp_path)
+    inconclusive, reproduced = "reported-row-missing", "reported-row-faster"
+    assert told == f"3 {inconclusive} {reproduced} true {pixels} false true"
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
