@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from common import fidelity
-from common.claims import TESTS, VERDICTS
+from common.claims import ADVERSE, TESTS, VERDICTS
 from common.experiments import ROOT, load_paper, papers
 from common.files import atomic_path
 
@@ -35,8 +35,9 @@ def collect(paper, root=ROOT):
     Returns
     -------
     dict or None
-        `scale`, `runs`, `failed`, `core_minutes`, `code` and `figures`: figure to verdict to
-        count. None if no scale of `RANKED` has both a table of claims and runs on this disk.
+        `scale`, `runs`, `failed`, `core_minutes`, `code`, `figures` (figure to verdict to count)
+        and `unexplained` (adverse verdicts without a word why). None if no scale of `RANKED` has
+        both a table of claims and runs on this disk.
     """
     root = Path(root)
     for scale in RANKED:
@@ -56,6 +57,7 @@ def collect(paper, root=ROOT):
         }
         for figure, about in claims.groupby("figure", sort=False)
     }
+    adverse = claims[claims["verdict"].isin(ADVERSE)]
     return {
         "scale": scale,
         "runs": len(runs),
@@ -63,6 +65,7 @@ def collect(paper, root=ROOT):
         "core_minutes": round(float(runs["wall_s"].sum()) / 60, 1),
         "code": sorted(runs["code"].unique()),
         "figures": figures,
+        "unexplained": sorted(adverse.loc[adverse["differs"].isna(), "id"]),
     }
 
 
@@ -205,6 +208,10 @@ def check(root=ROOT):
                         f"figures/summary.json: {paper} {figure}: {tried} {kind}s have a verdict, "
                         f"experiments.yaml has {stated[figure]}; build {found['scale']} again"
                     )
+        problems += [
+            f"{paper}/experiments.yaml: claims.{name}: say in 'differs' why it was not found"
+            for name in found["unexplained"]
+        ]
         if found["scale"] == "paper":
             problems += _figure_problems(config, root / "figures/paper" / paper)
     return problems

@@ -88,7 +88,8 @@ def repository(tmp_path, monkeypatch):
         claim_row(),
         claim_row(id="missing", figure="fig2", verdict="inconclusive", n=None, effect=None,
                   low=None, high=None, p_value=None, p_adjusted=None, why="no results of main"),
-        claim_row(id="bound", kind="certificate", verdict="violated", effect=0.2, p_adjusted=0.01),
+        claim_row(id="bound", kind="certificate", verdict="violated", effect=0.2, p_adjusted=0.01,
+                  differs="the step is short", shown_by="fig2"),
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=claims.COLUMNS).astype({"n": "Int64"})
     claims.write(frame, built)

@@ -91,3 +91,11 @@ def test_missing_markers_are_one_clear_line(written):
     (written / "README.md").write_text("# Title\n")
     with pytest.raises(ValueError, match=r"README.md: add the lines <!-- verdicts:begin"):
         summary.check(written)
+
+
+def test_an_adverse_verdict_needs_a_word_why(written):
+    table = written / "figures/quick/reported/claims.csv"
+    table.write_text(table.read_text().replace("the step is short", ""))
+    summary.write(written)
+    (problem,) = summary.check(written)
+    assert "claims.bound: say in 'differs' why" in problem
