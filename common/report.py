@@ -27,6 +27,9 @@ from common.sources import locate, method_code, place_of, rows_about, settings_t
 CHOICES = ("assumed", "deviates")
 """Statuses of the rows that a reader should judge for himself."""
 
+MANY = 5
+"""Files of one folder and origin from which on the page shows them as one line."""
+
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
 
 
@@ -243,11 +246,24 @@ def _run_summaries(config, root):
 
 
 def _sources(root):
+    """Return one mapping a file of data/sources.csv, or a folder whose files share their origin."""
     path = root / "data" / "sources.csv"
     if not path.exists():
         return []
     with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    groups = {}
+    for row in rows:
+        key = row["name"].rpartition("/")[0], row["licence"], row["citation"]
+        groups.setdefault(key, []).append(row)
+    shown = []
+    for (folder, *_), files in groups.items():
+        if len(files) < MANY:
+            shown += [file | {"sum": f"{file['sha256'][:16]}…"} for file in files]
+        else:
+            name = f"{folder}/ ({len(files)} files)"
+            shown.append(files[0] | {"name": name, "sum": "in data/sources.csv"})
+    return shown
 
 
 def _machine():

@@ -82,6 +82,16 @@ def test_page_shows_verdicts_counts_reasons_and_provenance(repository):
     assert "None" not in text
 
 
+def test_many_files_of_one_origin_are_one_line(repository):
+    with open(repository / "data/sources.csv", "a") as file:
+        file.writelines(f"many/{i}.npz,,{i:064x},1,CC0,Someone else\n" for i in range(200))
+        file.writelines(f"few/{i}.npz,,{i:064x},1,CC0,Another\n" for i in range(4))
+    _, _, text = read(repository)
+    assert "many/ (200 files)" in text
+    assert "many/7.npz" not in text
+    assert all(f"few/{i}.npz" in text for i in range(4))
+
+
 def test_page_is_the_same_twice_and_joins_the_claims(repository):
     first = report.build("quick", repository).read_bytes()
     assert report.build("quick", repository).read_bytes() == first
