@@ -1,0 +1,29 @@
+"""Public names on first use."""
+
+import subprocess
+import sys
+
+import pytest
+
+from common.experiments import ROOT, papers
+from common.lazy import public_names
+
+
+def test_names_are_found_where_they_live_and_unknown_ones_are_answered():
+    names, find = public_names("common", {"Streams": "rng", "count": "domains"})
+    assert names == ["Streams", "count"]
+    assert find("Streams").__module__ == "common.rng"
+    with pytest.raises(
+        AttributeError, match="'common' has no name 'Stream'; it has Streams, count"
+    ):
+        find("Stream")
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_a_paper_starts_without_numpy_and_has_all_its_names(paper):
+    script = (
+        f"import sys, {paper}; assert 'numpy' not in sys.modules; "
+        f"[getattr({paper}, name) for name in {paper}.__all__]; from {paper} import *"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
