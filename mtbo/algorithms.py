@@ -115,7 +115,7 @@ class MTBKB(ScalarizedUCB):
 
     Notes
     -----
-    Source: [MTBO] Algorithm 2, Theorem 3; App. E sets the radius so.
+    Source: [MTBO] Sec. 3.2, Algorithm 2, Theorem 3; App. E sets the radius so.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ def inclusion_probabilities(norms, q, *, eta, scale="paper"):
 
     Notes
     -----
-    Source: [MTBO] Alg. 2, l. 9; the missing 1/eta is a flaw of the printed algorithm.
+    Source: [MTBO] Sec. 3.2 and Alg. 2, l. 9; the missing 1/eta is a flaw of the printed algorithm.
     """
     divisor = {"paper": 1.0, "eta": eta}[scale]
     return np.minimum(positive(q, "q") / divisor * np.asarray(norms), 1.0)

@@ -88,7 +88,7 @@ def concentration_width(norm, log_det, *, norm_f, noise_std, eta, delta):
             2 \log(1/\delta) + \log\det(I_{nt} + \eta^{-1} G_t) } \Bigr) \|\Gamma_t(x,x)\|^{1/2}
 
     with probability at least 1 - delta, for all x and all t >= 0. Source: [MTBO] Theorem 1; with
-    c_eps in front of the norm and Gamma~_t it is Lemma 9.
+    c_eps in front of the norm and Gamma~_t it is Lemma 9; without noise it is certain (Sec. 4).
 
     Parameters
     ----------
@@ -124,7 +124,9 @@ def nystrom_q(horizon, *, epsilon, delta, rule="theorem-3"):
     .. math:: q = \frac{6 \rho \log(4T/\delta)}{\varepsilon^2}
 
     Source: [MTBO] Theorem 3 ("theorem-3"); Lemma 7 has log(2T/delta) ("lemma-7"); the authors'
-    earlier single-task code runs log(T) / eps^2 ("order-wise", off the theory).
+    earlier single-task code runs log(T) / eps^2 ("order-wise", off the theory). Sec. 4.1 has q and
+    the dictionary shrink as eps grows; q does so only up to eps = (sqrt(5) - 1) / 2, about 0.618,
+    and rises beyond, as rho has no bound.
 
     Parameters
     ----------
@@ -188,7 +190,7 @@ def theorem2_bound(horizon, gain, norm_sum, *, b, noise_std, eta, delta, kappa, 
         R_C(T) \le 2 L \Bigl( b + \frac{\sigma}{\sqrt\eta} \sqrt{2 \log(1/\delta)
             + \gamma_{nT}} \Bigr) \sqrt{ (1 + \kappa/\eta)\, T \sum_t \|\Gamma_t(x_t,x_t)\| }
 
-    Source: [MTBO] Theorem 2.
+    Source: [MTBO] Theorem 2; the root bounds the sum of widths in App. C.2.
 
     Parameters
     ----------

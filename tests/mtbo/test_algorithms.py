@@ -33,10 +33,13 @@ def f(x):
     return np.array([np.sin(5 * x[0]), np.cos(3 * x[0])])
 
 
-def drive(optimizer, rounds, seed=3):
+def drive(optimizer, rounds, seed=3, seen=None):
+    """Run the rounds; `seen` collects the acquisition that chose each query."""
     noise = np.random.default_rng(seed)
     for _ in range(rounds):
         x = optimizer.ask()
+        if seen is not None:
+            seen.append(optimizer.acquisition(optimizer.weights))
         optimizer.tell(x, f(x) + 0.1 * noise.standard_normal(2))
     return optimizer.result()
 
@@ -56,6 +59,7 @@ def choose(values, rng):
     "alg1-l6",
     "alg1-l7",
     "alg1-l8",
+    "s2-domain",
     "s3-oracle",
     "app-e-radii",
     "eq-2",
@@ -63,8 +67,8 @@ def choose(values, rng):
 @pytest.mark.parametrize("kernel", KERNELS, ids=["icm", "sum"])
 @pytest.mark.parametrize("s", SCALARIZATIONS, ids=["chebyshev", "linear"])
 def test_algorithm_1_line_by_line(kernel, s):
-    optimizer = MTKB(X, kernel, s, b=2.0, noise_std=0.1, eta=ETA, delta=0.1, rng=5)
-    frame = drive(optimizer, 10)
+    optimizer, seen = MTKB(X, kernel, s, b=2.0, noise_std=0.1, eta=ETA, delta=0.1, rng=5), []
+    frame = drive(optimizer, 10, seen=seen)
     streams, noise = Streams.of(5), np.random.default_rng(3)
     Gamma, past, Y = gamma_sum(kernel.terms), [], []
     for t in range(10):
@@ -75,6 +79,7 @@ def test_algorithm_1_line_by_line(kernel, s):
         for x in X:
             mean, block = mt_posterior(Gamma, past, Y, ETA, x)
             u.append(s(mean, lam) + s.lipschitz(lam) * beta * np.linalg.norm(block, 2) ** 0.5)
+        np.testing.assert_allclose(seen[t], u, rtol=1e-7, atol=1e-8)
         u = np.full(12, u[0]) if t == 0 else np.array(u)  # the prior is flat to rounding
         x = X[choose(u, streams.initial)]
         past.append(x)
@@ -105,6 +110,8 @@ def test_algorithm_1_line_by_line(kernel, s):
     "alg2-l15",
     "alg2-l16",
     "alg2-l17",
+    "s3-budgeted-acquisition",
+    "app-e-radii",
 )
 @pytest.mark.parametrize("kernel", KERNELS, ids=["icm", "sum"])
 @pytest.mark.parametrize(("q", "scale"), [(0.6, "paper"), (1.5, "eta"), (1e6, "paper")], ids=str)
@@ -113,7 +120,8 @@ def test_algorithm_2_line_by_line(kernel, q, scale):
     optimizer = MTBKB(
         X, kernel, s, horizon=10, q=q, epsilon=0.3, inclusion_scale=scale, rng=5, **constants
     )
-    frame = drive(optimizer, 10)
+    seen = []
+    frame = drive(optimizer, 10, seen=seen)
     streams, noise = Streams.of(5), np.random.default_rng(3)
     Gamma, past, Y, growth = gamma_sum(kernel.terms), [], [], 0.0
     chosen, p = [], []
@@ -125,6 +133,7 @@ def test_algorithm_2_line_by_line(kernel, q, scale):
             s(mean, lam) + s.lipschitz(lam) * beta * np.linalg.norm(block, 2) ** 0.5
             for mean, block in blocks
         ]
+        np.testing.assert_allclose(seen[t], u, rtol=1e-6, atol=1e-7)
         u = np.full(12, u[0]) if t == 0 else np.array(u)
         i = choose(u, streams.initial)
         assert frame["x_1"][t] == X[i, 0], f"round {t + 1}"
@@ -136,6 +145,7 @@ def test_algorithm_2_line_by_line(kernel, q, scale):
         z = [u < prob for u, prob in zip(streams.algorithm.random(t + 1), p, strict=True)]
         chosen = [j for j in range(t + 1) if z[j]]
     np.testing.assert_array_equal(X[optimizer.dictionary, 0], [past[j][0] for j in chosen])
+    np.testing.assert_allclose(optimizer.probabilities, [p[j] for j in chosen], rtol=1e-6)
 
 
 @pytest.mark.paper("mtbo", "lemma-8", "thm-3-q")
@@ -152,7 +162,7 @@ def test_mt_bkb_with_a_full_dictionary_is_mt_kb_but_for_the_radius():
     assert budgeted.radius > exact.radius
 
 
-@pytest.mark.paper("mtbo", "s2-icm")
+@pytest.mark.paper("mtbo", "s2-icm", "s3-single-task")
 def test_one_task_is_scalar_gp_ucb():
     """n = 1 against scikit-learn's regression and the same radius."""
     from sklearn.gaussian_process import GaussianProcessRegressor

@@ -10,7 +10,7 @@ from mtbo import gains
 from mtbo.multitask import ICM, SumKernel, similarity_kernel
 from mtbo.nystrom import BlockNystrom, dictionary_accuracy, inclusion_probabilities
 from mtbo.posteriors import BlockPosterior, exact_posterior
-from mtbo.theory import nystrom_q, nystrom_rho
+from mtbo.theory import c_epsilon, concentration_width, nystrom_q, nystrom_rho, theorem2_bound
 from tests.mtbo.oracles import gamma_sum, log_det_gain
 
 X = np.linspace(0, 1, 20)[:, None]
@@ -39,7 +39,7 @@ def test_lemma_2_operator_identities(seed, eta):
     np.testing.assert_allclose(np.eye(4) - A.T @ right @ A, eta * left, atol=1e-8)
 
 
-@pytest.mark.paper("mtbo", "lemma-4", "lemma-5", "eq-13")
+@pytest.mark.paper("mtbo", "lemma-4", "lemma-5", "eq-13", "app-c-sum")
 @law
 @given(seed=seeds)
 def test_lemmas_4_and_5_on_blocks(seed):
@@ -47,12 +47,15 @@ def test_lemmas_4_and_5_on_blocks(seed):
     kernel = random_sum_kernel(rng)
     posterior = BlockPosterior(kernel, ETA, X)
     kappa, gain, traces, arms = kernel.kappa(X), 0.0, 0.0, rng.integers(20, size=8)
+    widths, norms = 0.0, 0.0
     for arm in arms:
         before, mean = posterior.blocks().copy(), posterior.mean
+        widths += posterior.norm[arm] ** 0.5
         gain += posterior.log_det_term(arm)
         posterior.update(arm, rng.standard_normal(3))
         after = posterior.blocks()
         traces += np.trace(after[arm])
+        norms += posterior.norm[arm]
         assert np.linalg.eigvalsh(before - after).min() > -1e-10
         assert np.linalg.eigvalsh((1 + kappa / ETA) * after - before).min() > -1e-9
         assert np.linalg.eigvalsh(after).max() <= kappa + 1e-10
@@ -65,6 +68,11 @@ def test_lemmas_4_and_5_on_blocks(seed):
     exact = log_det_gain(gamma_sum(kernel.terms), X[arms], ETA)
     assert gain == pytest.approx(exact, rel=1e-8)
     assert traces / ETA <= exact + 1e-9
+    # the sum of widths in the proof of Theorem 2, by its bound at radius b = 1: sigma, log -> 0
+    bound = theorem2_bound(
+        8, 0.0, norms, b=1.0, noise_std=1e-12, eta=ETA, delta=1.0, kappa=kappa, lipschitz=0.5
+    )
+    assert widths <= bound + 1e-9
 
 
 @pytest.mark.paper("mtbo", "lemma-4")
@@ -161,6 +169,65 @@ def test_lemma_10_at_the_realised_accuracy(seed):
     rho, true = nystrom_rho(epsilon), exact.blocks()
     assert np.linalg.eigvalsh(rho * true - approximate.blocks).min() > -1e-9
     assert np.linalg.eigvalsh(approximate.blocks - true / rho).min() > -1e-9
+
+
+def draw_function(rng, kernel):
+    """Return f on X, an element of the RKHS of an ICM kernel, and its norm."""
+    C, gram = rng.uniform(-1, 1, (20, kernel.n_tasks)), kernel.kernel(X)
+    return gram @ C @ kernel.B, np.sqrt(np.einsum("ij,ij->", gram, C @ kernel.B @ C.T))
+
+
+@pytest.mark.paper("mtbo", "s4-noise-free", "thm-1")
+@law
+@given(seed=seeds, eta=st.floats(1e-2, 10.0))
+def test_without_noise_the_band_is_the_norm_times_the_root_of_the_variance(seed, eta):
+    """||f(x) - mu_t(x)|| <= ||f|| ||Gamma_t(x, x)||^{1/2}: no probability in it."""
+    rng = np.random.default_rng(seed)
+    kernel = ICM(RBF(0.3), random_psd(rng, 3))
+    f, norm_f = draw_function(rng, kernel)
+    posterior = exact_posterior(kernel, eta, X)
+    for arm in rng.integers(20, size=5):
+        posterior.update(arm, f[arm])
+        error = np.linalg.norm(f - posterior.mean, axis=1)
+        width = concentration_width(
+            posterior.norm, 0.0, norm_f=norm_f, noise_std=1e-12, eta=eta, delta=1.0
+        )
+        assert (error <= width * (1 + 1e-8) + 1e-8).all()
+
+
+@pytest.mark.paper("mtbo", "lemma-9", "thm-3-c")
+def test_lemma_9_at_the_realised_accuracy():
+    """Sampled dictionaries of accuracy below 1 keep the Nystrom mean in the band of c_eps."""
+    tried = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        kernel = ICM(RBF(0.3), random_psd(rng, 3))
+        f, norm_f = draw_function(rng, kernel)
+        arms, p = rng.integers(20, size=30), rng.uniform(0.5, 1, 30)
+        z = rng.random(30) < p
+        w, V = np.linalg.eigh(RBF(0.3)(X))
+        features = (V * np.sqrt(np.maximum(w, 0))).T
+        counts = np.bincount(arms, minlength=20)
+        weights = np.bincount(arms[z], 1 / p[z], minlength=20)
+        epsilon = max(
+            dictionary_accuracy(features, counts, weights, ETA / xi)
+            for xi in np.linalg.eigvalsh(kernel.B)
+            if xi > 1e-12
+        )
+        if epsilon >= 1:
+            continue
+        posterior = BlockNystrom(kernel, ETA, X)
+        for arm in arms:
+            posterior.add(arm, f[arm] + 0.1 * rng.standard_normal(3))
+        posterior.fit(np.unique(arms[z]))
+        gain = log_det_gain(gamma_sum(kernel.terms), X[arms], ETA)
+        width = concentration_width(
+            posterior.norm, gain, norm_f=c_epsilon(epsilon) * norm_f, noise_std=0.1, eta=ETA,
+            delta=0.1,
+        )  # fmt: skip
+        assert (np.linalg.norm(f - posterior.mean, axis=1) <= width).all()
+        tried += 1
+    assert tried >= 20
 
 
 @pytest.mark.paper("mtbo", "lemma-7", "eq-16", "eq-22")

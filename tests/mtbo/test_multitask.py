@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from common.gp import GP
 from mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
@@ -161,7 +161,28 @@ def test_bad_kernels_are_refused(make, error, match):
         make()
 
 
-@pytest.mark.paper("mtbo", "remark-3")
+@pytest.mark.paper("mtbo", "s2-simultaneous")
+def test_a_sum_with_common_eigenvectors_is_a_diagonal_kernel_in_their_basis(history):
+    """B_1 and B_2 commute: in the basis of their eigenvectors the posterior is n scalar ones."""
+    X, arms, Y = history
+    U = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
+    first, second = np.array([1.0, 0.5, 0.2]), np.array([0.3, 0.7, 0.4])
+    kernels = RBF(0.3), RBF(0.1)
+    terms = [(k, U * xi @ U.T) for k, xi in zip(kernels, (first, second), strict=True)]
+    posterior = exact_posterior(SumKernel(terms), ETA, X)
+    assert type(posterior) is BlockPosterior
+    posterior.update(arms, Y)
+    for i in range(3):
+        scalar = GP(
+            ConstantKernel(first[i]) * kernels[0] + ConstantKernel(second[i]) * kernels[1], ETA
+        )
+        mean, var = scalar.condition(X[arms], Y @ U[:, i]).predict(X)
+        np.testing.assert_allclose(posterior.mean @ U[:, i], mean, rtol=1e-8, atol=1e-10)
+        along = np.einsum("i,mij,j->m", U[:, i], posterior.blocks(), U[:, i])
+        np.testing.assert_allclose(along, var, atol=1e-10)
+
+
+@pytest.mark.paper("mtbo", "remark-3", "lemma-6")
 def test_a_diagonal_kernel_gains_what_its_tasks_gain_alone(history):
     """log det(I + G_T / eta) = sum_j log det(I + K_{T,j} / eta)."""
     X, arms, _ = history

@@ -73,7 +73,7 @@ def test_residual_prevents_variance_starvation(history):
     assert posterior.norm[3] == pytest.approx(ETA / (3 + ETA), rel=1e-9)  # visited three times
 
 
-@pytest.mark.paper("mtbo", "alg2-l9")
+@pytest.mark.paper("mtbo", "alg2-l9", "s3-q-range")
 def test_inclusion_probabilities_by_hand():
     norms = np.array([0.02, 0.5])
     np.testing.assert_allclose(inclusion_probabilities(norms, 5.0, eta=0.1), [0.1, 1.0])

@@ -57,6 +57,20 @@ def test_rkhs_function_and_its_norm_from_the_definition():
     assert instance.kappa == pytest.approx(np.linalg.eigvalsh(B)[-1])
 
 
+@pytest.mark.paper("mtbo", "s2-smoothness", "s2-rkhs-norm")
+def test_functions_are_as_smooth_as_their_kernel():
+    """||f(x) - f(x')|| <= ||f|| ||Gamma_x - Gamma_x'||, by the reproducing property."""
+    for seed, kind in ((0, "icm"), (1, "icm"), (2, "similarity")):
+        instance = RKHSProblem(n_tasks=3, task_kernel=kind, n_points=30).draw(rng(seed))
+        points, F = instance.domain.points, instance.values
+        B, gram = instance.kernel.B, RBF(0.2)(instance.domain.points)
+        for i, j in ((0, 29), (3, 4), (10, 20)):
+            # the squared operator norm is the norm of Gamma(x,x) + Gamma(x',x') - 2 Gamma(x,x')
+            gap = np.linalg.norm((2 - 2 * gram[i, j]) * B, 2) ** 0.5
+            assert np.linalg.norm(F[i] - F[j]) <= instance.true_norm * gap
+        assert len(points) == 30
+
+
 @pytest.mark.paper("mtbo", "s5-norm-bound")
 def test_printed_norm_bound_is_no_upper_bound():
     """||f(x)|| <= ||f|| sqrt(kappa): the printed b lies below the norm where kappa > 1."""

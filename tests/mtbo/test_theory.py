@@ -55,10 +55,25 @@ def test_oversampling_needs_a_round():
         theory.nystrom_q(0, epsilon=0.5, delta=0.1)
 
 
-def test_order_wise_oversampling_by_hand():
-    assert theory.nystrom_q(200, epsilon=0.1, delta=0.1, rule="order-wise") == pytest.approx(
-        529.83, abs=0.01
-    )
+@pytest.mark.paper("mtbo", "thm-3-q")
+@pytest.mark.parametrize(
+    ("horizon", "epsilon", "q"),
+    # log 200 / 0.01, log 4 / 0.25 and, the logarithm being below 1, 1 / 0.25
+    [(200, 0.1, 529.83174), (4, 0.5, 5.54517744), (2, 0.5, 4.0), (1, 0.5, 4.0)],
+)
+def test_order_wise_oversampling_by_hand(horizon, epsilon, q):
+    value = theory.nystrom_q(horizon, epsilon=epsilon, delta=0.1, rule="order-wise")
+    assert value == pytest.approx(q, rel=1e-7)
+
+
+@pytest.mark.paper("mtbo", "s4-accuracy")
+def test_a_lower_accuracy_needs_a_smaller_q_only_up_to_the_golden_ratio():
+    """d/d eps of log((1 + eps) / (1 - eps)) - 2 log eps is 0 where eps^2 + eps = 1."""
+    turn = (np.sqrt(5) - 1) / 2
+    q = [theory.nystrom_q(200, epsilon=e, delta=0.1) for e in np.linspace(0.01, turn, 50)]
+    assert (np.diff(q) < 0).all()
+    q = [theory.nystrom_q(200, epsilon=e, delta=0.1) for e in np.linspace(turn, 0.99, 50)]
+    assert (np.diff(q) > 0).all()
 
 
 @pytest.mark.paper("mtbo", "thm-2-regret")
@@ -117,6 +132,23 @@ def test_bkb_radius_by_hand():
     code = baseline_theory.bkb_code_radius(7, 3.0, **constants)
     inside = 1.9459101490553132 * 3 + 2.302585092994046
     assert code == pytest.approx(1 + 0.4 * np.sqrt(inside), rel=1e-12)
+
+
+@pytest.mark.paper("mtbo", "app-e-it-bkb")
+def test_bkb_radius_does_not_grow_where_its_logarithm_is_not_positive():
+    # log(kappa^2 t) is 0 at t = 1 and kappa = 1, and log t is 0 at t = 1; the sum is 3 all the same
+    constants = {"b": 1.0, "noise_std": 0.2, "eta": 0.25, "delta": 0.1}
+    flat = 2.25 + 0.8 * 1.5174271293851463  # sqrt(log 10)
+    assert baseline_theory.bkb_radius(1, 3.0, epsilon=0.36, **constants) == pytest.approx(flat)
+    small = baseline_theory.bkb_radius(1, 3.0, epsilon=0.36, kappa_sq=0.5, **constants)
+    assert small == pytest.approx(flat)
+    # kappa^2 = 2, t = 3: log 6 = 1.791759469228055
+    large = baseline_theory.bkb_radius(3, 3.0, epsilon=0.36, kappa_sq=2.0, **constants)
+    inside = 2.125 * 1.791759469228055 * 3 + 2.302585092994046
+    assert large == pytest.approx(2.25 + 0.8 * np.sqrt(inside), rel=1e-12)
+    code = 1 + 0.4 * 1.5174271293851463
+    assert baseline_theory.bkb_code_radius(1, 3.0, **constants) == pytest.approx(code)
+    assert baseline_theory.bkb_code_radius(0, 0.0, **constants) == pytest.approx(code)
 
 
 @pytest.mark.paper("mtbo", "app-e-mobo")
