@@ -17,7 +17,7 @@ from egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 @dataclass
 class Instance:
-    """A drawn problem: the truth that optimisers never see, and the noise model. [EGPBO] Sec. 5.
+    """A drawn problem: the truth that optimisers never see, and the noise model. [EGPBO] Sec. 2, Sec. 5.
 
     Parameters
     ----------
