@@ -33,7 +33,7 @@ def test_theorem_1_literally(T, M, d, c):
 
 @pytest.mark.paper("egpbo", "thm-1", "thm-1-c1", "thm-1-c2", "lemma-3")
 def test_theorem_1_at_its_smallest_values():
-    """One evaluation, kernel and input, a path whose supremum is 0: both roots vanish with log 1."""
+    """One evaluation, kernel and input, a supremum of 0: both roots vanish with log 1."""
     smallest = {"n_models": 1, "dim": 1, "noise_var": 1.0, "growth": 0.0, "expected_sup": 0.0}
     assert theory.theorem1_c1(1, 1.0) == pytest.approx(3 * (2 / 0.693147) ** 0.5, rel=1e-6)
     first, second, third = theory.theorem1_terms(1, **smallest)
@@ -93,8 +93,8 @@ def test_exponents_and_gains_worked_by_hand():
     assert theory.gain_exponent("matern-5/2", 3) == 0.375
     independent = theory.greedy_gain(np.diag([1.0, 2.0, 5.0]), 1.0, 3)  # largest variance first
     np.testing.assert_allclose(independent, 0.5 * np.log([6, 6 * 3, 6 * 3 * 2]))
-    correlated = theory.greedy_gain([[1.0, 0.5], [0.5, 1.0]], 0.5, 2)  # det [[3, 1], [1, 3]] = 8
-    np.testing.assert_allclose(correlated, [0.5 * np.log(3), 0.5 * np.log(8)])
+    correlated = theory.greedy_gain([[1.0, 0.5], [0.5, 2.0]], 0.5, 2)  # det [[3, 1], [1, 5]] = 14
+    np.testing.assert_allclose(correlated, [0.5 * np.log(5), 0.5 * np.log(14)])
 
 
 @pytest.mark.paper("egpbo", "lemma-1", "s4-matern")
