@@ -136,7 +136,8 @@ class Ensemble:
 
     Notes
     -----
-    Source: [EGPBO] Sec. 3, Eqs. (7), (8), (9); Sec. 3.1, Eqs. (13), (14), (15).
+    Source: [EGPBO] Eq. (5) (prior of the weights); Sec. 3, Eqs. (7), (8), (9); Sec. 3.1, Eqs. (13),
+    (14), (15).
     """
 
     def __init__(self, frequencies, prior_vars, noise_var, prior_weights=None, floor=0.0):

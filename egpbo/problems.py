@@ -17,7 +17,9 @@ from egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 @dataclass
 class Instance:
-    """A drawn problem: the truth that optimisers never see, and the noise model. [EGPBO] Sec. 5.
+    """A drawn problem: the truth that optimisers never see, and the noise of observations.
+
+    Source: [EGPBO] Sec. 2, Sec. 5.
 
     Parameters
     ----------

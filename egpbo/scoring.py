@@ -12,7 +12,8 @@ class Scorer:
     """Scores one run step by step; see `common.records.METRICS` for the definitions.
 
     A step is one finished evaluation, the initial ones included. Regret is that of the noise-free
-    function at the queried points ([EGPBO] Sec. 5, r_t = f* - max f(x_s)), whatever was observed.
+    function at the queried points ([EGPBO] Sec. 5, r_t = f* - max f(x_s)), whatever was observed;
+    the cumulative one sums f* - f(x_t), and its mean over draws of f is that of [EGPBO] Sec. 4.
 
     Parameters
     ----------
@@ -81,7 +82,8 @@ def _applies(name, method):
 def _bounds(instance, horizon):
     """Return Theorem 1's bound for 1, ..., T evaluations of a function of the prior.
 
-    c is the largest exponent of the dictionary's kernels. [EGPBO] Theorem 1, Lemma 1.
+    c is the largest exponent of the dictionary's kernels, T counts evaluations. [EGPBO] Sec. 4,
+    Theorem 1, Lemma 1.
     """
     return theorem1_bound(
         np.arange(1, horizon + 1),

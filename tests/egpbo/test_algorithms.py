@@ -1,5 +1,6 @@
 """EGP-TS as users and the paper know it: whole runs against a literal transcription."""
 
+import copy
 import time
 
 import numpy as np
@@ -24,7 +25,7 @@ from egpbo import (
 from egpbo.bayes import BayesSettings
 from egpbo.evidence import FitSettings, fit
 from egpbo.features import draw_frequencies
-from tests.egpbo.oracles import evidence, maximise_sample, posterior, round_updates
+from tests.egpbo.oracles import evidence, maximise_sample, phi, posterior, round_updates
 
 BOX = [[-2.0, 2.0], [0.0, 1.0]]
 DICTIONARY = [Kernel("rbf", length_scale=s) for s in (0.1, 0.3, 1.0)]
@@ -277,18 +278,80 @@ def test_a_killed_run_resumes_to_the_identical_state(make, tmp_path, cut):
     assert optimize(make(), f, 9, journal, progress=False).result().equals(whole)
 
 
-@pytest.mark.paper("egpbo", "code-first-query", "s3-refit-data")
-def test_refits_use_all_pairs_once():
-    a = EGPTS(BOX, DICTIONARY, refit_every=3, **SMALL)
-    drive(a, 7)
+@pytest.mark.paper(
+    "egpbo", "code-first-query", "code-refit-data", "code-mixed-refit", "s3-refit-data"
+)
+@pytest.mark.parametrize("kernels", [DICTIONARY, None], ids=["rbf", "mixed"])
+def test_refits_use_all_pairs_once(kernels):
+    a = EGPTS(BOX, kernels, refit_every=3, **SMALL)
+    drive(a, 5)
+    before = a.ensemble.V
+    drive(a, 2)
     a.ask()  # refits on 7 pairs
     X, y = a.data()
     U, z = a.scaling.x(X), a.scaling.y(y)
-    assert len(y) == 7
-    for m in range(3):
+    assert len(np.unique(X, axis=0)) == len(y) == 7
+    for m in range(len(a.kernels)):
+        assert not np.isclose(before[m], a.ensemble.V[m]).any()  # new frequencies
         theta, Sigma = posterior(U, z, a.ensemble.V[m], a.ensemble.prior_vars[m], 0.01)
         np.testing.assert_allclose(a.ensemble.theta[m], theta, atol=1e-8)
         np.testing.assert_allclose(a.ensemble.Sigma[m], Sigma, atol=1e-8)
+
+
+@pytest.mark.paper("egpbo", "code-matern-refit", "s5-gp-ts")
+@pytest.mark.parametrize("family", ["matern-3/2", "matern-5/2"])
+def test_frequencies_of_a_refit_are_those_of_the_fitted_kernel(family):
+    kernel = Kernel(family)
+    a = GPTS(BOX, kernel, noise_var=0.05, **SMALL)
+    drive(a, 6)
+    rng = copy.deepcopy(a.streams.algorithm)
+    last = a.hyperparameters[0]
+    a.ask()
+    X, y = a.data()
+    fitted = fit(kernel, a.scaling.x(X), a.scaling.y(y), 0.05, FITS, last)
+    np.testing.assert_allclose(a.hyperparameters[0].length_scale, fitted.length_scale)
+    expected = draw_frequencies(kernel, fitted.length_scale, 12, 2, rng)
+    np.testing.assert_allclose(a.ensemble.V[0], expected)
+
+
+@pytest.mark.paper("egpbo", "eq-8")
+def test_the_posterior_mean_is_the_weighted_mean_of_the_components():
+    a = EGPTS(BOX, DICTIONARY, noise_var=0.05, **SMALL)
+    drive(a, 9)
+    X = np.array([[0.3, 0.2], [-1.5, 0.9]])
+    U = a.scaling.x(X)
+    parts = [[phi(u, V) @ theta for u in U]
+             for V, theta in zip(a.ensemble.V, a.ensemble.theta, strict=True)]  # fmt: skip
+    z = sum(w * np.array(part) for w, part in zip(a.weights, parts, strict=True))
+    y = a.data()[1][:4]  # the scaling is that of the last fit
+    np.testing.assert_allclose(a.posterior_mean(X), y.mean() + y.std() * z)
+
+
+@pytest.mark.paper("egpbo", "s3-refit", "code-refit")
+@pytest.mark.parametrize(("every", "fitted_at"), [(3, [4, 7, 10]), (0, [4])])
+def test_refits_come_after_so_many_evaluations_or_never(every, fitted_at):
+    a, found = EGPTS(BOX, DICTIONARY, refit_every=every, **SMALL), []
+    for _ in range(12):
+        x = a.ask()
+        if a.ensemble is not None and a.ensemble not in found:
+            found.append(a.ensemble)
+            assert a.n_told == fitted_at[len(found) - 1]
+        a.tell(x, f(x))
+    assert len(found) == len(fitted_at)
+
+
+@pytest.mark.paper("egpbo", "s3-full-fit")
+def test_fits_are_started_at_random_again_every_so_often(monkeypatch):
+    restarts = []
+
+    def spy(kernel, X, y, noise_var, settings, last, n, rng):
+        restarts.append(n)
+        return fit(kernel, X, y, noise_var, settings, last, n, rng)
+
+    monkeypatch.setattr("egpbo.algorithms.fit", spy)
+    settings = SMALL | {"fits": FitSettings(restarts=2, full_every=5)}
+    drive(EGPTS(BOX, [Kernel("rbf")], refit_every=1, **settings), 16)
+    assert restarts == [2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0]  # at 4, 9 and 14 observations
 
 
 @pytest.mark.paper("egpbo", "s3-evidence", "code-initial-weights")

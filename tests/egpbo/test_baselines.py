@@ -76,7 +76,7 @@ def test_exp3bo_update_by_hand(rewards):
     assert a.probabilities.min() >= eta / 3 - 1e-12
 
 
-@pytest.mark.paper("egpbo", "s5-bayes", "s5-bayes-priors", "s5-bayes-sampler")
+@pytest.mark.paper("egpbo", "s5-bayes", "s5-bayes-priors", "s5-bayes-sampler", "code-bayes-density")
 def test_hyperparameter_samples_follow_the_posterior():
     """Against a grid over the same three parameters."""
     rng = np.random.default_rng(0)
@@ -105,12 +105,13 @@ def test_hyperparameter_samples_follow_the_posterior():
     assert samples[:, 1].mean() == pytest.approx(mean_magnitude, rel=0.15)
 
 
-@pytest.mark.paper("egpbo", "s5-bayes-weights")
+@pytest.mark.paper("egpbo", "s5-bayes-weights", "code-bayes-noise")
 def test_fully_bayesian_weights_are_equal_and_stay_so():
     a = FullyBayesianGPTS(BOX, bayes=BayesSettings(n_samples=8, warm_up=3), **SMALL)
     drive(a, 7)
     np.testing.assert_allclose(a.weights, 1 / 8)
     assert len(set(a.ensemble.noise_vars)) == 8  # each sample brings its own noise
+    assert (np.abs(a.ensemble.noise_vars / 0.01 - 1) <= 0.5).all()  # U[0.5, 1.5] of sigma_n^2
 
 
 @pytest.mark.paper("egpbo", "s54-ei")
@@ -177,6 +178,35 @@ def test_egp_ei_weighs_by_evidence_and_one_kernel_is_gp_ei():
     single = drive(GPEI(BOX, Kernel("rbf"), **one), 5)
     np.testing.assert_array_equal(mixture["y"][:4], single["y"][:4])
     assert mixture["y"][4] == pytest.approx(single["y"][4], abs=1e-3)  # other screening points
+
+
+@pytest.mark.paper("egpbo", "s54-dictionary", "s54-incumbent", "s54-refit", "s54-noise")
+@pytest.mark.parametrize("form", ["sampled", "mixture"])
+def test_egp_ei_improves_on_the_best_observation_under_refitted_kernels(form, monkeypatch):
+    a = EGPEI(BOX, form=form, n_init=5, search=Search(n_screen=20, n_polish=1), rng=0)
+    assert [k.family for k in a.kernels] == ["rbf", "rbf", "matern-3/2", "matern-5/2"]
+    assert [k.ard for k in a.kernels] == [True, False, False, False]
+    seen, original = [], a.maximiser.maximise
+
+    def spy(function, rng):
+        seen.append(function)
+        return original(function, rng)
+
+    monkeypatch.setattr(a.maximiser, "maximise", spy)
+    for t in range(5, 9):
+        drive(a, t - a.n_told)
+        weights = a.weights
+        a.ask()
+        y = a.data()[1]
+        assert a._fitted_at == t
+        assert seen[-1].best == pytest.approx((y.max() - y.mean()) / y.std())
+        assert all(1e-4 <= gp.values[-1] <= 1 for gp in a.gps)
+        if form == "mixture":
+            assert seen[-1].gps == a.gps
+            np.testing.assert_array_equal(seen[-1].weights, a.weights)
+            assert t == 5 or not np.array_equal(weights, a.weights)
+        else:
+            assert (len(seen[-1].gps), seen[-1].weights) == (1, [1.0])
 
 
 @pytest.mark.paper("egpbo", "s5-gp-ei")

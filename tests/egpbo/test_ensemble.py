@@ -78,7 +78,7 @@ def test_rank_one_updates_stay_sound_in_a_hard_case():
     assert cholesky(chained.Sigma[0])[1] <= 1e-10 * scale
 
 
-@pytest.mark.paper("egpbo", "eq-13", "eq-14", "eq-15", "alg1-update")
+@pytest.mark.paper("egpbo", "eq-5-prior", "eq-13", "eq-14", "eq-15", "alg1-update")
 def test_an_update_is_the_papers_line_by_line():
     X, y = data(12)
     ensemble = make()

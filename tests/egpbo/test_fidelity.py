@@ -27,7 +27,7 @@ SETTINGS = (
     "s5-n-init", "s5-d", "s5-refit", "s5-gp-refit", "s5-floor", "s5-rbf-meaning", "s5-noise-var",
     "s5-inputs", "s5-outputs", "s5-length-bounds", "s5-horizon", "s5-repetitions", "s5-gp-ei",
     "s5-bayes", "s5-bayes-priors", "s5-bayes-sampler", "s5-exp3-rewards", "s52-goals",
-    "s52-noise", "s52-noise-obs",
+    "s52-noise", "s52-noise-obs", "s5-bayes-length", "s5-bayes-magnitude", "s5-magnitude-bounds",
 )  # fmt: skip
 
 
@@ -35,6 +35,7 @@ SETTINGS = (
     "egpbo",
     "s3-restarts", "s3-full-fit", "s5-d", "s5-refit", "s5-gp-refit", "s5-noise-var", "s5-inputs",
     "s5-outputs", "s5-length-bounds", "s5-horizon", "s5-repetitions", "s52-noise-obs",
+    "s5-bayes-length", "s5-bayes-magnitude", "s5-magnitude-bounds",
 )  # fmt: skip
 def test_settings_are_the_rows_values():
     config = load_paper("egpbo", "paper")

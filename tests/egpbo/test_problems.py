@@ -36,6 +36,32 @@ def test_synthetic_functions_reach_their_optimum_and_no_more(name):
     assert instance.direction == "max"
 
 
+@pytest.mark.paper("egpbo", "tab3-ackley", "tab3-zakharov", "tab3-drop-wave", "tab3-eggholder")
+def test_synthetic_functions_at_points_worked_by_hand():
+    assert problems.ackley(np.ones(5)) == pytest.approx(20 * (np.exp(-0.2) - 1))  # cosines are 1
+    root = np.sqrt((9 + 4 + 1 + 1 + 1) / 5)
+    halves = np.array([3.0, 2.0, 1.0, 1.0, 1.0]) / 2  # cos(pi k) is -1 for odd k
+    expected = 20 * np.exp(-0.2 * root / 2) + np.exp((4 * -1 + 1) / 5) - 20 - np.e
+    assert problems.ackley(halves) == pytest.approx(expected)
+    assert problems.zakharov([1.0, 1.0]) == pytest.approx(-(2 + 1.5**2 + 1.5**4))
+    assert problems.zakharov([1.0, -1.0, 2.0]) == pytest.approx(-(6 + 2.5**2 + 2.5**4))
+    assert problems.drop_wave([3.0, 4.0]) == pytest.approx((1 + np.cos(60)) / 14.5)
+    assert problems.eggholder([0.0, 0.0]) == pytest.approx(47 * np.sin(np.sqrt(47)))
+    expected = 53 * np.sin(np.sqrt(58)) + 10 * np.sin(np.sqrt(43))
+    assert problems.eggholder([10.0, 6.0]) == pytest.approx(expected)
+
+
+@pytest.mark.paper("egpbo", "tab3-ackley", "tab3-zakharov", "tab3-drop-wave", "tab3-eggholder")
+def test_boxes_and_dimensions_of_the_synthetic_functions():
+    boxes = {"ackley": (5, -32.768, 32.768), "zakharov": (2, -5, 10),
+             "drop-wave": (2, -5.12, 5.12), "eggholder": (2, -512, 512)}  # fmt: skip
+    for name, (dim, lower, upper) in boxes.items():
+        box = draw(problems.SyntheticProblem(name)).box
+        assert box.lower.tolist() == [lower] * dim
+        assert box.upper.tolist() == [upper] * dim
+    assert draw(problems.SyntheticProblem("drop-wave")).noise_std == 0.02
+
+
 def test_settings_of_synthetic_functions():
     assert draw(problems.SyntheticProblem("zakharov", dim=4)).box.dim == 4
     assert draw(problems.SyntheticProblem("ackley", limits=(-5.0, 10.0))).box.upper[0] == 10
@@ -43,7 +69,7 @@ def test_settings_of_synthetic_functions():
         draw(problems.SyntheticProblem("drop-wave", dim=3))
 
 
-@pytest.mark.paper("egpbo", "s5-noise", "code-noise-shared")
+@pytest.mark.paper("egpbo", "s2-observations", "s5-noise", "code-noise-shared")
 def test_noise_has_the_stated_standard_deviation_and_is_independent():
     instance = draw(problems.SyntheticProblem("ackley"))
     rng = np.random.default_rng(0)
@@ -70,7 +96,9 @@ PUSHES = [
 ]
 
 
-@pytest.mark.paper("egpbo", "s52-world", "s52-3d", "s52-4d", "s52-angle")
+@pytest.mark.paper(
+    "egpbo", "s52-world", "s52-3d", "s52-4d", "s52-angle", "s52-speed", "s52-coasting"
+)
 @pytest.mark.parametrize(("x", "end"), PUSHES, ids=str)
 def test_pushes_end_where_the_public_simulator_ends_them(x, end):
     np.testing.assert_allclose(robot.push(x), end, atol=1e-3)
@@ -86,6 +114,21 @@ def test_speeds_of_the_hand():
     assert speeds[250] == pytest.approx(5 - 0.07 / 0.036, abs=1e-2)  # pushing the object
     coasting = np.diff(robot.push((5, 0, 5), trace=True)[1][52:70])
     assert coasting[coasting < 0].max() == pytest.approx(-0.1667, abs=1e-3)
+
+
+@pytest.mark.paper("egpbo", "s52-control", "s52-coasting")
+@pytest.mark.parametrize(("duration", "steps"), [(1.0, 10), (2.39, 23), (30, 300)])
+def test_a_push_has_whole_steps_and_one_second_of_coasting(duration, steps):
+    _, speeds = robot.push((5, 5, duration), trace=True)
+    assert len(speeds) == steps + 100
+    assert speeds.argmax() == pytest.approx(steps - 1, abs=steps - 10)  # it slows down after them
+
+
+@pytest.mark.paper("egpbo", "s52-inputs", "s52-3d", "s52-4d")
+def test_inputs_of_the_robot():
+    boxes = [draw(problems.RobotProblem(n_inputs=n)).box for n in (3, 4)]
+    assert [box.lower.tolist() for box in boxes] == [[-5, -5, 1], [-5, -5, 1, 0]]
+    assert [box.upper.tolist() for box in boxes] == [[5, 5, 30], [5, 5, 30, 2 * np.pi]]
 
 
 def test_a_hand_on_an_axis_or_at_the_origin_is_no_fault():
@@ -159,7 +202,7 @@ def test_data_sets_and_their_splits(name):
     np.testing.assert_allclose(*shares, atol=0.02)
 
 
-@pytest.mark.paper("egpbo", "tab1-fnn", "tab1-svm", "tab1-gb", "s53-score")
+@pytest.mark.paper("egpbo", "tab1-fnn", "tab1-svm", "tab1-gb", "s53-score", "s53-repetition")
 @pytest.mark.parametrize("model", tuning.SPACES)
 def test_tuning_tasks_are_functions_of_the_hyperparameters(model):
     instance = draw(tuning.TuningProblem(model, "wine", max_epochs=20))
@@ -172,6 +215,25 @@ def test_tuning_tasks_are_functions_of_the_hyperparameters(model):
     assert np.isnan(instance.optimum)
     for corner in (np.zeros(instance.box.dim), np.ones(instance.box.dim)):
         assert 0 <= instance.truth(instance.box.from_unit(corner)) <= 1
+
+
+@pytest.mark.paper("egpbo", "tab1-fnn", "tab1-svm", "tab1-gb", "s53-models")
+def test_classifiers_and_the_ranges_of_their_hyperparameters():
+    ranges = {
+        "fnn": [(2, 100), (2, 100), (-4, -1), (-6, -1)],
+        "svm": [(-2, 3), (-4, 1)],
+        "gb": [(0.1, 10), (10, 100), (1, 10)],
+        "gb-sane": [(-3, 0), (10, 100), (1, 10)],
+    }
+    names = {"fnn": "MLPClassifier", "svm": "SVC"}
+    for model, limits in ranges.items():
+        box = draw(tuning.TuningProblem(model)).box
+        assert list(zip(box.lower, box.upper, strict=True)) == limits
+        made = tuning.classifier(model, tuning.hyperparameters(model, box.lower), 0, 60)
+        assert type(made).__name__ == names.get(model, "HistGradientBoostingClassifier")
+    network = tuning.classifier("fnn", tuning.hyperparameters("fnn", [5, 7, -2, -3]), 0, 60)
+    assert network.hidden_layer_sizes == (5, 7)
+    assert (network.learning_rate_init, network.alpha, network.max_iter) == (0.01, 0.001, 60)
 
 
 def test_hyperparameters_are_rounded_or_powers_of_ten():

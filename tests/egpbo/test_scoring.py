@@ -16,7 +16,7 @@ def small(problem):
     return problem.draw(np.random.default_rng(0))
 
 
-@pytest.mark.paper("egpbo", "s5-regret", "code-regret")
+@pytest.mark.paper("egpbo", "s4-regret", "s5-regret", "code-regret")
 def test_regret_is_of_the_noise_free_function_at_the_queries():
     instance = small(SyntheticProblem("zakharov"))
     scorer = Scorer(
@@ -49,7 +49,7 @@ def test_accuracy_is_the_best_so_far():
     assert [s["best_error"] for s in found] == pytest.approx([0.2, 0.1, 0.1])
 
 
-@pytest.mark.paper("egpbo", "thm-1-check")
+@pytest.mark.paper("egpbo", "thm-1-check", "s4-evaluations")
 def test_ratio_to_theorem_1():
     instance = small(PriorProblem(sup_samples=8))
     scorer = Scorer(instance, "random-search", study.Params(), 6, ["ensemble_regret_ratio"])

@@ -31,6 +31,16 @@ def test_theorem_1_literally(T, M, d, c):
     assert found == pytest.approx(expected)
 
 
+@pytest.mark.paper("egpbo", "thm-1", "thm-1-c1", "thm-1-c2", "lemma-3")
+def test_theorem_1_at_its_smallest_values():
+    """One evaluation, kernel and input, a supremum of 0: both roots vanish with log 1."""
+    smallest = {"n_models": 1, "dim": 1, "noise_var": 1.0, "growth": 0.0, "expected_sup": 0.0}
+    assert theory.theorem1_c1(1, 1.0) == pytest.approx(3 * (2 / 0.693147) ** 0.5, rel=1e-6)
+    first, second, third = theory.theorem1_terms(1, **smallest)
+    assert first == second == 0
+    assert third == pytest.approx(1.644934 + 2.506628 / 12, abs=1e-6)  # pi^2 / 6, sqrt(2 pi) / 12
+
+
 @pytest.mark.paper("egpbo", "thm-1-sublinear")
 def test_the_bound_is_sublinear():
     T = 10.0 ** np.arange(5, 20)  # past exp(10), where T^0.1 overtakes log T
@@ -66,6 +76,27 @@ def test_variance_ratio_bounds_the_ratio_of_posterior_variances():
     assert 1 <= rho <= theory.variance_ratio(log_det(everything), log_det(some))
 
 
+@pytest.mark.paper("egpbo", "lemma-2")
+def test_variance_ratio_is_attained_at_a_single_pending_point():
+    """Prior variance 1, noise 1/4: the variance falls from 1 to 1/5, and det(I + K / s^2) is 5."""
+    assert theory.variance_ratio(np.log(5.0), 0.0) == pytest.approx(5)
+    assert theory.variance_ratio(4.0, 3.0) == pytest.approx(np.e)
+    assert theory.variance_ratio(3.0, 3.0) == 1
+    assert theory.variance_ratio(3.0 - 0.5e-12, 3.0) == 1  # rounding
+    with pytest.raises(ValueError, match="log_det_full"):
+        theory.variance_ratio(3.0 - 1.5e-12, 3.0)
+
+
+@pytest.mark.paper("egpbo", "lemma-1", "s4-matern")
+def test_exponents_and_gains_worked_by_hand():
+    assert theory.gain_exponent("matern-3/2", 1) == 0.25
+    assert theory.gain_exponent("matern-5/2", 3) == 0.375
+    independent = theory.greedy_gain(np.diag([1.0, 2.0, 5.0]), 1.0, 3)  # largest variance first
+    np.testing.assert_allclose(independent, 0.5 * np.log([6, 6 * 3, 6 * 3 * 2]))
+    correlated = theory.greedy_gain([[1.0, 0.5], [0.5, 2.0]], 0.5, 2)  # det [[3, 1], [1, 5]] = 14
+    np.testing.assert_allclose(correlated, [0.5 * np.log(5), 0.5 * np.log(14)])
+
+
 @pytest.mark.paper("egpbo", "lemma-1", "s4-matern")
 def test_growth_of_the_information_gain():
     assert theory.gain_exponent("rbf", 5) == 0
@@ -86,6 +117,7 @@ def test_exp3_rate():
     assert theory.exp3_rate(11, 200) == pytest.approx(0.2770, abs=1e-4)
     assert theory.exp3_rate(4, 200) == pytest.approx(0.1270, abs=1e-4)
     assert theory.exp3_rate(11, 1) == 1
+    assert theory.exp3_rate(1, 200) == 0  # one arm leaves nothing to explore
 
 
 @pytest.mark.parametrize(
@@ -98,6 +130,11 @@ def test_exp3_rate():
         (lambda: theory.theorem2_bound(9, rho=0.5, **ANCHOR), "rho"),
         (lambda: theory.variance_ratio(1.0, 2.0), "log_det_full"),
         (lambda: theory.gain_exponent("cosine", 2), "family"),
+        (lambda: theory.theorem1_c1(0, 0.2), "dim"),
+        (lambda: theory.theorem1_c2(4, 0, 1.0), "dim"),
+        (lambda: theory.theorem1_c2(4, 2, -0.1), "expected_sup"),
+        (lambda: theory.exp3_rate(0, 9), "n_arms"),
+        (lambda: theory.exp3_rate(4, 0), "horizon"),
     ],
 )
 def test_values_outside_their_range_are_refused(call, match):
