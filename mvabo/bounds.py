@@ -140,5 +140,5 @@ def objectives(f, p):
 
 
 def spread(f, p):
-    """Return B~ = max |f(x, w) - E_w[f(x, w)]|. Source: [MVABO] Theorem 4.1."""
+    """Return B~ = max |f(x, w) - E_w[f(x, w)]|. Source: [MVABO] Theorems 4.1, C.1."""
     return float(np.abs(f - (f @ p)[:, None]).max())

@@ -305,7 +305,8 @@ class MultiTaskSearch(MeanVarianceSearch):
         .. math:: \min_{t' \le t} u_{t'}(x_{t'}) - \max_{t' \le t} l_{t'}(x_{t'})
 
         Valid under event (2) if each x_t maximised the upper bound of G, as in MT-MVA-BO: then it
-        may stop the search early. Infinite before the first observation.
+        may stop the search early, x^ being an eps-accurate solution ([MVABO] Sec. 2) once it is at
+        most eps. Infinite before the first observation.
         Source: proof of [MVABO] Theorem 4.1, Eq. (27).
         """
         if not self._own:

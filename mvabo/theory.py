@@ -75,8 +75,10 @@ def gain_bound(horizon, n_points, noise_var):
 
     .. math:: \gamma_T \le \frac n2 \ln\Bigl( 1 + \frac{T}{n \sigma^2} \Bigr)
 
-    Source: ours, from the arithmetic-geometric mean of the eigenvalues; the paper refers to known
-    bounds in [MVABO] Sec. 4.
+    gamma_T is the largest mutual information ``ln det(I + K_A / sigma^2) / 2`` of T points A.
+
+    Source: ours, from the arithmetic-geometric mean of the eigenvalues; [MVABO] Sec. 4 defines
+    gamma_T and refers to known bounds.
 
     Parameters
     ----------
@@ -109,7 +111,8 @@ def expectation_slack(delta, share=3, bound=1.0):
 
     .. math:: \sum_t E[S_t | F_{t-1}] \le 2 \sum_t S_t + 8 K \ln(6 K c / \delta)
 
-    Source: [MVABO] Lemma A.2; with c = 3 and K = 1 it is the one of Eqs. (22), (23).
+    Source: [MVABO] Lemma A.2; with c = 3 and K = 1 it is the one of Eqs. (22), (23), as
+    k(z, z) <= 1 bounds sigma by 1 (App. A.1).
 
     Parameters
     ----------
@@ -164,7 +167,8 @@ def stopping_bound(
 
     with ``S = sqrt(2 T gamma_T / L)``, ``L = ln(1 + sigma^-2)``, ``q = 4 ln(18/delta)``. In the
     simulator setting w_t has the largest variance, no expectation is bounded, and the bound is
-    ``width_bound`` with S and ``2 gamma_T / L``.
+    ``width_bound`` with S and ``2 gamma_T / L``. The first term is that of methods for F_1 alone;
+    only the second knows B~ ([MVABO] Sec. 4).
 
     Source: [MVABO] Theorem 4.1, Eq. (11) (a = (alpha, 1 - alpha)); Theorems 4.2, Eq. (12), B.1 and
     D.1 (a = (1, 1)); App. A.1, Corollary A.1, Eqs. (26), (27); `simulator`: Theorem C.1.
@@ -276,13 +280,19 @@ def stopping_time(bound, target, limit=10**7):
     Source: [MVABO] Theorems 4.1, 4.2, B.1, C.1, C.2, D.1: "the smallest positive integer".
     """
     positive(target, "target")
-    start, size = 1, 1024
+    start, size = (
+        1,
+        1024,  # mutants: size of the first block; any size finds the same T
+    )
     while start <= limit:
         T = np.arange(start, min(start + size, limit + 1))
         met = np.flatnonzero(bound(T) <= target)
         if len(met):
             return int(T[met[0]])
-        start, size = start + size, min(2 * size, 2**20)
+        start, size = (
+            start + size,
+            min(2 * size, 2**20),  # mutants: size of the next block; any size finds the same T
+        )
     return None
 
 

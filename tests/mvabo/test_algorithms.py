@@ -22,6 +22,7 @@ from mvabo import (
     UncertaintySampling,
     squared_exponential,
 )
+from mvabo.problems import GPTestProblem
 from tests.mvabo import oracles
 from tests.mvabo.conftest import P, W, X
 
@@ -86,8 +87,8 @@ def assert_same(optimizer, queries):
 
 
 @pytest.mark.paper(
-    "mvabo", "alg1-l1", "alg1-l2", "alg1-l3", "alg1-l4", "alg1-l5", "alg1-l6", "alg1-out",
-    "s32-mt-rule", "s2-g", "s5-xhat", "thm-41-xhat",
+    "mvabo", "alg1-input", "alg1-l1", "alg1-l2", "alg1-l3", "alg1-l4", "alg1-l5", "alg1-l6",
+    "alg1-out", "s32-mt-rule", "s2-g", "s5-xhat", "thm-41-xhat",
 )  # fmt: skip
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_algorithm_1_line_by_line(domain, kernel, alpha):
@@ -124,6 +125,7 @@ def test_algorithm_1_line_by_line(domain, kernel, alpha):
 @pytest.mark.paper(
     "mvabo", "alg2-l1", "alg2-l2", "alg2-l3", "alg2-l4", "alg2-l5", "alg2-l6", "alg2-l7",
     "alg2-l8", "alg2-l9", "alg2-l10", "alg2-l11", "alg2-out", "alg2-same-t", "s32-mo-rule",
+    "alg2-input",
 )  # fmt: skip
 @pytest.mark.parametrize("eps", [(0.0, 0.0), (0.3, 0.2), (2.0, 2.0)], ids=str)
 def test_algorithm_2_line_by_line(domain, kernel, eps):
@@ -154,10 +156,18 @@ def test_algorithm_2_line_by_line(domain, kernel, eps):
 @pytest.mark.paper(
     "mvabo", "alg3-l1", "alg3-l2", "alg3-l3", "alg3-l4", "alg3-l5", "alg3-l6", "alg3-l7",
     "alg3-l8", "alg3-l9", "alg3-l10", "alg3-l11", "alg3-l12", "alg3-l13", "alg3-l14", "eq-33",
-    "app-b-sets", "app-b-problem", "app-b-infeasible",
+    "app-b-sets", "app-b-problem", "app-b-infeasible", "alg3-input",
 )  # fmt: skip
 @pytest.mark.parametrize(
-    ("h", "eps"), [(-0.35, (0.3, 0.3)), (-0.35, (1.5, 1.5)), (-0.01, (0.1, 0.1))]
+    ("h", "eps"),
+    [
+        (-0.35, (0.3, 0.3)),
+        (-0.35, (1.5, 1.5)),
+        (-0.01, (0.1, 0.1)),
+        (-0.35, (0.9, 0.3)),
+        (-0.35, (0.3, 0.9)),
+        (-0.35, (2.5, 1.2)),
+    ],
 )
 def test_algorithm_3_line_by_line(domain, kernel, h, eps):
     optimizer = ConstrainedMVABO(domain, kernel, h=h, eps=eps, **settings())
@@ -250,12 +260,16 @@ def test_sd_p_and_var_p_are_different_rules():
     assert (sd**2 * p).argmax() == 0
 
 
-@pytest.mark.paper("mvabo", "s332-noisy-input", "app-c1-bounds", "eq-9-10", "eq-39-40")
-def test_noisy_inputs_line_by_line():
+@pytest.mark.paper(
+    "mvabo", "s332-noisy-input", "app-c1-bounds", "app-c1-delta", "eq-9-10", "eq-39-40",
+    "app-c2-naive", "app-c2-rule",
+)  # fmt: skip
+@pytest.mark.parametrize("name", [None, *W_RULES])
+def test_noisy_inputs_line_by_line(name):
     axis = np.linspace(-1, 1, 11)
     xi, p, designs = axis[4:7], np.array([0.2, 0.5, 0.3]), axis[1:-1]
     domain = NoisyInputDomain(designs, xi, p)
-    optimizer = MTMVABO(domain, SquaredExponential(1.0, 0.3), **settings())
+    optimizer = MTMVABO(domain, SquaredExponential(1.0, 0.3), **settings(w_rule=name))
     rng, tie, data = np.random.default_rng(0), Streams.of(5).initial, []
     for t in range(ROUNDS):
 
@@ -266,9 +280,13 @@ def test_noisy_inputs_line_by_line():
         R = oracles.intervals(mean, sd, p, 2.0)
         values = 0.5 * R[:, 1] + 0.5 * R[:, 3]
         i = choose(np.zeros(9) if t == 0 else values, tie)
-        x = optimizer.ask()
-        assert x[0] == designs[i]
         j = rng.choice(3, p=p)
+        x = optimizer.ask()
+        if name:
+            j = choose(W_RULES[name](sd[i], p), tie)
+            x, chosen = x
+            assert chosen[0] == xi[j]
+        assert x[0] == designs[i]
         y = np.sin(3 * (x[0] + xi[j])) + 0.1 * rng.standard_normal()
         optimizer.tell((x, xi[[j]]), y)
         data.append(((designs[i], xi[j]), y))
@@ -317,6 +335,28 @@ def test_the_gap_is_the_certificate_of_an_early_stop(domain, kernel):
     assert optimizer.gap() == pytest.approx(min(high) - max(low), abs=1e-8)
     widths = np.array(high) - low
     assert optimizer.gap() <= widths.mean() + 1e-9  # Eq. (27)
+
+
+@pytest.mark.paper("mvabo", "s2-mt-accurate", "thm-41-certificate")
+def test_a_gap_of_at_most_eps_means_an_eps_accurate_design():
+    """Under event (2), which the test makes sure of, at every step of several runs."""
+    problem, reached = GPTestProblem(n_x=15, n_w=8, n_nodes=8, length_scale=0.6), 0
+    for seed in range(5):
+        instance = problem.draw(np.random.default_rng(seed))
+        G = 0.5 * instance.objectives.sum(axis=1)
+        optimizer = MTMVABO(
+            instance.domain, instance.kernel, noise_var=1e-4, beta_sqrt=8.0, rng=seed
+        )
+        noise, environment = np.random.default_rng(seed), np.random.default_rng(seed)
+        for _ in range(60):
+            error = abs(instance.values - optimizer.posterior.mean)
+            assert (error <= 8 * np.sqrt(optimizer.posterior.var)).all()
+            query = instance.complete(optimizer.ask(), environment)
+            optimizer.tell(query, instance.observe(query, noise))
+            best = G[optimizer.recommend_index(rule="own-step")]
+            assert best >= G.max() - optimizer.gap() - 1e-9
+        reached += optimizer.gap() <= 0.5
+    assert reached == 5
 
 
 def build(cls, **more):

@@ -14,7 +14,7 @@ SEEDS = st.integers(0, 10**6)
 BETAS = st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0, 20.0])
 
 
-@pytest.mark.paper("mvabo", "s31-f1-bounds", "s31-sq", "s31-f2-bounds", "eq-6")
+@pytest.mark.paper("mvabo", "s31-f1-bounds", "s31-typo", "s31-sq", "s31-f2-bounds", "eq-6")
 @pytest.mark.parametrize(
     ("b", "expected"),
     [(0.5, (-0.25, 0.25, -1.5, -0.5)), (1.0, (-0.5, 0.5, -2.0, 0.0))],
@@ -28,7 +28,15 @@ def test_vectors_worked_by_hand(b, expected):
 
 
 @pytest.mark.paper(
-    "mvabo", "eq-6", "s31-f1-bounds", "s31-sq", "s31-f2-bounds", "s32-g-bounds", "eq-8", "s2-bounds"
+    "mvabo",
+    "eq-6",
+    "s31-f1-bounds",
+    "s31-sq",
+    "s31-f2-bounds",
+    "s32-g-bounds",
+    "eq-8",
+    "s2-bounds",
+    "s32-opt-pes",
 )
 @given(seed=SEEDS, b=BETAS, alpha=st.floats(0, 1))
 @settings(max_examples=60, deadline=None)
@@ -154,7 +162,8 @@ def test_objectives_are_continuous_in_x():
     assert (abs(F2[:, None] - F2) <= np.sqrt(4 * b_tilde * L * distance) + 1e-12).all()
 
 
-@pytest.mark.paper("mvabo", "thm-41-btilde")
-def test_spread_is_the_largest_deviation():
+@pytest.mark.paper("mvabo", "thm-41-btilde", "thm-c1-btilde")
+def test_spread_is_the_largest_deviation_of_either_sign():
     f, p = np.array([[0.0, 1.0], [4.0, 2.0]]), np.array([0.25, 0.75])
     assert spread(f, p) == pytest.approx(1.5)
+    assert spread(-f, p) == pytest.approx(1.5)

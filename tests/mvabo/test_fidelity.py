@@ -41,7 +41,12 @@ SETTINGS = (
     "s51-grid", "s51-bird-horizon", "s51-gp-horizon", "s51-rosenbrock-horizon", "s51-bird-runs",
     "s51-rosenbrock-runs", "s51-rosenbrock-box", "s51-benchmark-sign", "s51-benchmark-scale",
     "s51-ml-every", "s51-ml-start", "s52-parameters", "s52-grid", "s52-model", "s52-runs",
-    "s52-horizon", "app-b-h", "s332-problem", "app-d-problem",
+    "s52-horizon", "app-b-h", "s332-problem", "app-d-problem", "s51-grid-w", "s51-bird-grid",
+    "s51-bird-grid-w", "s51-bird-box", "s51-bird-sigma", "s51-rosenbrock-grid",
+    "s51-rosenbrock-grid-w", "s51-rosenbrock-sigma", "s51-rosenbrock-low", "s51-rosenbrock-sign",
+    "s51-rosenbrock-scale", "s51-rosenbrock-start", "s52-customers", "s52-costs", "s52-prices",
+    "s52-quantile", "s52-grid-w", "s52-capacity", "s52-replications", "s52-scale", "s52-start",
+    "s5-nature", "s5-known-p",
 )  # fmt: skip
 
 

@@ -24,7 +24,9 @@ def fill(posterior, rounds=12, seed=0):
     return posterior
 
 
-@pytest.mark.paper("mvabo", "s2-posterior-mean", "s2-posterior-var", "s51-kernel", "s2-gp")
+@pytest.mark.paper(
+    "mvabo", "s2-posterior-mean", "s2-posterior-var", "s51-kernel", "s51-ard", "s2-gp"
+)
 def test_posterior_is_the_papers_formula(domain, kernel):
     posterior = fill(domain.posterior(kernel, 0.01), 8)
     i, j, y = posterior.data()

@@ -97,7 +97,7 @@ def test_bird():
     assert instance.fitted
 
 
-@pytest.mark.paper("mvabo", "s51-rosenbrock", "s51-rosenbrock-box")
+@pytest.mark.paper("mvabo", "s51-rosenbrock", "s51-rosenbrock-box", "s51-rosenbrock-low")
 def test_rosenbrock():
     assert problems.rosenbrock(1.0, 1.0, 1.0) == 0
     assert problems.rosenbrock(-1.0, 2.0, 0.5) == pytest.approx(100 + 4 + 100 * 3.5**2 + 1)
@@ -112,6 +112,27 @@ def test_rosenbrock():
     F = instance.objectives
     assert (F[:, 0].min(), F[:, 0].max()) == pytest.approx((-4.66, 0.875), abs=1e-2)
     assert (F[:, 1].min(), F[:, 1].max()) == pytest.approx((-0.920, -0.118), abs=1e-3)
+
+
+@pytest.mark.paper("mvabo", "s51-bird-box", "s51-rosenbrock-box", "s51-rosenbrock-low")
+@pytest.mark.parametrize(
+    ("problem", "mean_only", "deviation_only"),
+    [
+        (problems.BirdProblem(), 0.3694, 0.0351),
+        (problems.RosenbrockProblem(), 5.2e-5, 0.8672),
+        (problems.RosenbrockProblem(n_x=25), 0.0, 0.7870),
+        (NewsvendorProblem(), 0.0, 1.1312),
+    ],
+    ids=["bird", "rosenbrock", "rosenbrock-25", "newsvendor"],
+)
+def test_what_the_best_design_of_one_objective_loses_in_g(problem, mean_only, deviation_only):
+    """The numbers that the remarks on claims which are not found here rest on."""
+    F = problem.draw(None).objectives
+    G = F.mean(axis=1)
+    assert G.max() - G[F[:, 0].argmax()] == pytest.approx(mean_only, abs=1e-4)
+    assert G.max() - G[F[:, 1].argmax()] == pytest.approx(deviation_only, abs=1e-4)
+    if isinstance(problem, NewsvendorProblem):
+        assert np.ptp(F, axis=0) == pytest.approx([4.74, 0.096], abs=5e-3)
 
 
 def customer_by_customer(stock, w, shares, problem):

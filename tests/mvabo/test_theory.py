@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from mvabo import theory
+from mvabo import study, theory
 from tests.mvabo import oracles
 
 SMALL = {"b_tilde": 1.0, "noise_var": 1.0}
@@ -90,7 +90,36 @@ def test_raw_forms_written_out():
     assert found == pytest.approx(expected)
 
 
-@pytest.mark.paper("mvabo", "thm-c2", "thm-c2-sound")
+@pytest.mark.paper("mvabo", "thm-c1", "thm-c1-c1")
+def test_the_simulators_bound_in_the_papers_constant():
+    """C_1 = 8 / ln(1 + sigma^-2) inside Theorem C.1's own form."""
+    T, gain, b, b_tilde, noise_var, alpha = 70, 2.5, 1.5, 0.8, 0.25, 0.3
+    C1 = 8 / np.log(5)  # 1 + 1 / 0.25
+    expected = alpha / T * b * np.sqrt(T * C1 * gain) + (1 - alpha) / T * np.sqrt(
+        4 * T * b_tilde * b * np.sqrt(T * C1 * gain) + 5 * T * b**2 * C1 * gain
+    )
+    found = theory.stopping_bound(
+        T, gain, beta_sqrt=b, b_tilde=b_tilde, noise_var=noise_var, delta=0.1,
+        weights=(alpha, 1 - alpha), simulator=True,
+    )  # fmt: skip
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.paper("mvabo", "s4-terms")
+def test_only_the_second_term_depends_on_b_tilde():
+    """T = 1, gamma = ln(2)/2, sigma = beta = 1: S = 2 gamma / L = 1."""
+    settings = {"beta_sqrt": 1.0, "noise_var": 1.0, "delta": 0.9}
+    gain, q = np.log(2) / 2, 4 * np.log(20)
+
+    def bound(weights, b_tilde):
+        return theory.stopping_bound(1, gain, weights=weights, b_tilde=b_tilde, **settings)
+
+    assert bound((1, 0), 0.0) == bound((1, 0), 9.0) == pytest.approx(4 * (1 + q))
+    assert bound((0, 1), 0.0) == pytest.approx(np.sqrt(40 * (1 + q)))
+    assert bound((0, 1), 2.0) == pytest.approx(np.sqrt((32 + 40) * (1 + q)))
+
+
+@pytest.mark.paper("mvabo", "thm-c2", "thm-c2-sound", "app-c2-bounded")
 def test_noisy_simulator_bound_has_the_density_on_each_term():
     T, gain, b, R = 50, 3.0, 2.5, 1.7
     S, V = np.sqrt(2 * T * gain / np.log(2)), 2 * gain / np.log(2)
@@ -135,6 +164,14 @@ def test_a_time_beyond_the_limit_is_none():
     assert 1e12 < min(T for T in 10.0 ** np.arange(10, 15) if bound(T) <= 1.0) <= 1e13
 
 
+@pytest.mark.paper("mvabo", "s4-limit")
+def test_the_limit_is_the_last_time_that_is_tried():
+    assert theory.stopping_time(lambda T: 10.0 / T, 1.0, limit=10) == 10
+    assert theory.stopping_time(lambda T: 11.0 / T, 1.0, limit=10) is None
+    assert theory.stopping_time(lambda T: 1025.0 / T, 1.0, limit=1025) == 1025
+    assert theory.stopping_time(lambda T: 1026.0 / T, 1.0, limit=1025) is None
+
+
 def test_the_smallest_time_is_found_even_if_the_bound_is_not_monotone():
     assert theory.stopping_time(lambda T: np.where(T == 3, 0.0, 5.0 - (T > 2000)), 1.0) == 3
     assert theory.stopping_time(lambda T: 3000.0 / T, 1.0) == 3000
@@ -147,6 +184,7 @@ def test_beta():
     )
     assert theory.beta_sqrt(3.0, b=2.0, delta=0.1) == pytest.approx(2 + np.sqrt(3 + 2 * np.log(30)))
     assert theory.TheoryBeta(2.0, 0.1)(3.0) == theory.beta_sqrt(3.0, b=2.0, delta=0.1)
+    assert theory.TheoryBeta(2.0)(3.0) == pytest.approx(2 + np.sqrt(3 + 2 * np.log(60)))
     for bad in ({"b": 0.0, "delta": 0.1}, {"b": 1.0, "delta": 1.0}, {"b": 1.0, "delta": 0.0}):
         with pytest.raises(ValueError, match="must lie in"):
             theory.beta_sqrt(1.0, **bad)
@@ -172,10 +210,11 @@ def test_gain_bound_and_sum_of_variances():
         assert root <= np.sqrt(T * theory.sum_of_variances(log_det / 2, noise_var)) + 1e-9
 
 
-@pytest.mark.paper("mvabo", "lemma-a2", "eq-22-23")
+@pytest.mark.paper("mvabo", "lemma-a2", "eq-22-23", "app-a1-kernel")
 def test_sums_of_conditional_expectations():
     """P8: martingale processes in [0, 1]; the bound fails in at most a share delta of 400 runs."""
     assert theory.expectation_slack(0.1) == pytest.approx(8 * np.log(18 * 10))
+    assert study.PROBLEMS["gp-test"]().variance == 1  # k(z, z) = 1, so K = 1
     assert theory.expectation_slack(0.1, share=1, bound=2.0) == pytest.approx(16 * np.log(12 / 0.1))
     rng, delta, failures = np.random.default_rng(0), 0.3, 0
     for _ in range(400):
@@ -193,5 +232,7 @@ def test_tau_makes_both_discretisation_errors_at_most_half_of_eps():
         assert tau == int(np.ceil(max(2 * L * d / eps[0], 16 * b * L * d / eps[1] ** 2)))
         assert L * d / tau <= eps[0] / 2 + 1e-12
         assert np.sqrt(4 * b * L * d / tau) <= eps[1] / 2 + 1e-12
+    assert theory.tau(1.5, 3, (0.7, 40.0), 1.0) == 13  # 9 / 0.7 = 12.86
+    assert theory.tau(1.5, 2, (90.0, 2.0), 0.3) == 4  # 14.4 / 4 = 3.6
     with pytest.raises(ValueError, match="eps"):
         theory.tau(1.0, 1, (0.0, 1.0), 1.0)
