@@ -145,11 +145,15 @@ class ContinuousMTMVABO:
             self._pending = None
 
     def recommend(self):
-        """Return the queried design of the highest lower bound of G; None before the first."""
-        if not self._x:
+        """Return the design of the highest lower bound of G; None before the first.
+
+        Of the designs observed so far and the one asked for, as in Sec. 5.
+        """
+        asked = self._x if self._pending is None else [*self._x, self._pending]
+        if not asked:
             return None
-        low = self.bounds_at(np.array(self._x)).scalarized(self.alpha)[0]
-        return self._x[int(low.argmax())].copy()
+        low = self.bounds_at(np.array(asked)).scalarized(self.alpha)[0]
+        return asked[int(low.argmax())].copy()
 
     @property
     def domain(self):

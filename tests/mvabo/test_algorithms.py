@@ -582,6 +582,19 @@ def test_a_discretised_continuous_domain_uses_half_of_eps(kernel):
 
 
 @pytest.mark.paper("mvabo", "app-d-mt")
+def test_the_continuous_recommendation_counts_the_design_asked_for():
+    optimizer = ALL["continuous"]()
+    assert optimizer.recommend() is None
+    first = optimizer.ask()
+    assert np.array_equal(optimizer.recommend(), first)
+    for _ in range(3):
+        optimizer.tell((optimizer.ask(), W[0]), 0.5)
+        x = optimizer.ask()
+        asked = [*optimizer.result().filter(like="x_").to_numpy(), x]
+        lower = [optimizer.bounds_at(a[None]).scalarized(optimizer.alpha)[0][0] for a in asked]
+        assert np.array_equal(optimizer.recommend(), asked[int(np.argmax(lower))])
+
+
 def test_the_continuous_acquisition_is_maximised_beyond_any_grid():
     optimizer = ALL["continuous"]()
     fine = np.linspace(0, 1, 2001)[:, None]
