@@ -45,7 +45,7 @@ def bootstrap_error(scale, n, draws, delta):
 
 
 def bootstrap_batch(dim, delta, smoothness, convexity):
-    r"""Samples that Theorem 4 asks for.
+    r"""Return the samples that Theorem 4 asks for.
 
     .. math:: n \geq 2 \log(2d/\delta) S / \gamma
 
@@ -62,7 +62,7 @@ def bootstrap_batch(dim, delta, smoothness, convexity):
 
 
 def repeated_batch(dim, delta, smoothness, convexity, rounds):
-    r"""Samples for which the above holds in all of T rounds.
+    r"""Return the samples for which `bootstrap_batch` holds in all of T rounds.
 
     .. math:: n \geq 2 S \gamma^{-1} (\log(2d/\delta) + \log 2T)
 

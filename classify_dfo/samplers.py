@@ -16,8 +16,8 @@ class Enumeration:
 
     .. math:: p^{(t)}(x) \propto p^{(t-1)}(x) (1 - \eta h^{(t)}(x))
 
-    With eta = 1 a weight can become zero. Draws that the remaining support cannot fill are made
-    from the support of the round before, and so on.
+    eta = 1 is the limit from below: where no weight is left, or too few without repeats, the
+    points that were cut least often come next.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ class Enumeration:
         self.domain, self.repeats = domain, bool(repeats)
         self.eta = positive(eta, "eta", upper=1.0, closed=True)
         self.log_weights = np.zeros(domain.size)  # l. 1
-        self.cut_at = np.full(domain.size, np.inf)  # round in which a weight became zero
+        self.zeros = np.zeros(domain.size, dtype=int)  # factors 1 - eta h that were 0
         self.mistakes, self.coverage = np.zeros(domain.size), []
 
     def log_probabilities(self):
         """Return log p^(t) of all actions, shape (N,); -inf off the support."""
-        alive = self.cut_at == self.cut_at.max()
+        alive = self.zeros == self.zeros.min()
         logs = np.where(alive, self.log_weights, -np.inf)
         return logs - np.logaddexp.reduce(logs)
 
@@ -60,7 +60,7 @@ class Enumeration:
         self.mistakes += h
         change = log_keep(h, self.eta)  # l. 7
         lost = np.isneginf(change)
-        self.cut_at[lost & np.isinf(self.cut_at)] = len(self.coverage)
+        self.zeros += lost
         self.log_weights[~lost] += change[~lost]
         return h
 
@@ -84,7 +84,7 @@ class Enumeration:
             )
         # largest keys log w + Gumbel noise: draws without replacement, proportional to w
         keys = self.log_weights[left] + rng.gumbel(size=len(left))
-        return left[np.lexsort((-keys, -self.cut_at[left]))[:n]]  # l. 8
+        return left[np.lexsort((-keys, self.zeros[left]))[:n]]  # l. 8
 
 
 class Perturbation:

@@ -185,7 +185,9 @@ class AgnosticSelective:
 
     def __post_init__(self):
         """Refuse settings out of range."""
-        object.__setattr__(self, "hypotheses", as_finite_array(self.hypotheses, "hypotheses", ndim=2))
+        object.__setattr__(
+            self, "hypotheses", as_finite_array(self.hypotheses, "hypotheses", ndim=2)
+        )
         positive(self.delta, "delta", upper=1.0)
 
     def disagreement_cost(self, X, z, rows):

@@ -151,7 +151,7 @@ def corollary1_least_share(coverage, rounds, size):
 
 
 def least_draws(mass):
-    r"""Expected draws until a point of that mass is drawn, 1 / p.
+    r"""Return the expected draws until a point of that mass is drawn, 1 / p.
 
     Source: [CDFO] Sec. 2.1, remark after Corollary 1: O(1 / (1 - gamma)) draws find a point that
     holds 1 - gamma.
