@@ -105,7 +105,7 @@ class RepeatedClassification(BatchOptimizer):
             if not np.isin(y, (0, 1)).all():
                 raise ValueError(f"comparisons must be 0 or 1, got {y[~np.isin(y, (0, 1))][0]:g}")
             self.n_comparisons += len(y)
-        self._answers = y
+        self._answers = y  # l. 3, l. 9
         super()._keep(batch, self.feedback.scores(y, self._pairs, len(self.labels), len(batch)))
 
     def recommend(self):

@@ -18,7 +18,7 @@ def quartiles(groups):
 
 
 def median_band(ax, trace, panel, order, labels=None):
-    """Draw the median over seeds of each method with its quartiles.
+    """Draw the median over seeds of each method with its quartiles. [CDFO] Fig. 2, Sec. 4.
 
     Parameters
     ----------

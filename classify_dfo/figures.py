@@ -15,7 +15,7 @@ DISCRETE = (
 )  # fmt: skip
 CONTINUOUS = (
     "classify-tuned", "classify-rf", "classify-rf-majority", "classify-rf-low", "cma-es",
-    "gp-ei", "random-2x", "random-search", "box-classifier", "classify-single",
+    "gp-ei", "gp-ei-log", "random-2x", "random-search", "box-classifier", "classify-single",
 )  # fmt: skip
 
 

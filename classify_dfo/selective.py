@@ -128,6 +128,31 @@ def _by_programmes(X, z, theta, rows):
     return h
 
 
+def disagreement_coefficient(predictions, best, mass):
+    r"""Disagreement coefficient of a finite class on a finite space, exactly.
+
+    .. math:: \Delta_h = \sup_{r > 0} P(X \in Dis(B_{H,P}(h, r))) / r, \quad
+        B_{H,P}(h, r) = \{ g : P(g(X) \neq h(X)) \leq r \}
+
+    Source: [CDFO] Definition 2. The supremum is taken at the distances of the class from h.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (K, N)
+        0-1 labels that each hypothesis gives each point.
+    best : int
+        Place of h.
+    mass : ndarray of shape (N,)
+        P of the points.
+    """
+    distance = (predictions != predictions[best]) @ mass
+    ratios = [0.0]
+    for r in np.unique(distance[distance > 0]):
+        ball = predictions[distance <= r]
+        ratios.append(((ball.min(axis=0) != ball.max(axis=0)) @ mass) / r)
+    return float(max(ratios))
+
+
 def excess_width(n, delta, vc_dim):
     r"""Excess loss below which a disagreement cannot be told from the best hypothesis.
 

@@ -90,6 +90,8 @@ class Params:
         xi of the expected improvement, in standardised units.
     gp_fit_points, gp_points : int
         Data that hyperparameters and posterior of the GP use at most, a random subset beyond.
+    gp_search : {"plain", "log"}
+        Whether the improvement or its logarithm is climbed.
     """
 
     batch: int = 100
@@ -113,7 +115,8 @@ class Params:
     cma_step: float = 0.25
     gp_jitter: float = 0.01
     gp_fit_points: int = 300
-    gp_points: int = 2000
+    gp_points: int = 1000
+    gp_search: Literal["plain", "log"] = "plain"
 
     def sampler_on(self, domain):
         """Return a sampler of p^(t) on a domain."""
@@ -163,13 +166,14 @@ def _cma_es(instance, params, horizon, streams):
     return CMAES(instance.domain, batch=params.batch, step_share=params.cma_step, rng=streams)
 
 
-def _gp_ei(instance, params, horizon, streams):
+def _gp_ei(instance, params, horizon, streams, search=None):
     return GPEI(
         instance.domain,
         batch=params.batch,
         jitter=params.gp_jitter,
         n_fit=params.gp_fit_points,
         max_points=params.gp_points,
+        search=search or params.gp_search,
         rng=streams,
     )
 
@@ -196,5 +200,6 @@ METHODS = {
     "random-2x": partial(_random, factor=2),
     "cma-es": _cma_es,
     "gp-ei": _gp_ei,
+    "gp-ei-log": partial(_gp_ei, search="log"),
     "box-classifier": _box_classifier,
 }

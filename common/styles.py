@@ -78,6 +78,7 @@ METHODS = {
     "classify-rf-s1": Style("classify-rf, sampler S1", "#D55E00", (0, (2.5, 1.2)), "D"),
     "random-2x": Style("random-2x", "#555555", (0, (1.2, 1.2)), "D"),
     "cma-es": Style("CMA-ES", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
+    "gp-ei-log": Style("GP-EI, log search (ours)", "#7A3B69", (0, (4, 1)), "h"),
     "box-classifier": Style("box classification (ours)", "#B7950B", (0, (1, 2)), "p"),
 }
 
