@@ -45,7 +45,7 @@ class RepeatedClassification(BatchOptimizer):
     >>> from classify_dfo import Catalogue, Enumeration
     >>> x = np.linspace(0, 1, 500)
     >>> search = RepeatedClassification(Enumeration(Catalogue(x), repeats=False), batch=30, rng=0)
-    >>> for _ in range(6):
+    >>> for _ in range(4):
     ...     rows = search.ask()
     ...     search.tell(rows, (x[rows] - 0.3) ** 2)
     >>> bool(abs(x[search.recommend()] - 0.3) < 0.01)

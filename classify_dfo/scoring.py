@@ -28,7 +28,8 @@ class Scorer:
     """Scores one run batch by batch; see `common.records.METRICS` for the definitions.
 
     Metrics of h^(t) and p^(t) stand at the step whose batch is drawn from p^(t); there is none at
-    the first. Source: [CDFO] Sec. 2.1 (coverage, M_T), Sec. 4 (best value found).
+    the first. Source: [CDFO] Sec. 1 (gap), Sec. 2.1
+    (coverage, M_T), Sec. 4 (best value found).
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def _homogeneous(X):
 def is_surely_high_lp(X, z, x):
     """Whether no half-space without training error labels x low, by two linear programmes.
 
-    Source: [CDFO] Definition 1: retrain with x labelled low and with x labelled high.
+    Source: [CDFO] Definition 1, Sec. 2.2: retrain with x labelled low and with x labelled high.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class Params:
     """Settings of all methods; every assumption about the paper is one of them.
 
     [CDFO] Sec. 4 uses the same constants in every experiment; so do we, but for the size of the
-    batch and what a figure varies.
+    batch, what a figure varies (Fig. 5 the feedback), and Fig. 1.
 
     Parameters
     ----------
