@@ -11,6 +11,8 @@ A claim is a mapping in the list `claims` of a paper's experiments.yaml::
       metric: average_regret
       a: mt-kb
       b: [it-kb, it-bkb]          # a list: all must hold, the weakest is shown
+      differs: z is not stated    # optional: why it might differ, told if it is not reproduced
+      shown_by: sensitivity       # and the figure whose runs show it
 """
 
 import itertools
@@ -23,6 +25,7 @@ from common.settings import check_name
 COLUMNS = [
     *("paper", "id", "kind", "where", "says", "figure", "experiments", "metric", "comparison"),
     *("n", "effect", "low", "high", "p_value", "p_adjusted", "verdict", "seeds_needed", "why"),
+    *("differs", "shown_by"),
 ]
 
 VERDICTS = {
@@ -31,6 +34,12 @@ VERDICTS = {
 }
 
 COMMON_KEYS = ("id", "where", "says", "figure", "test", "metric")
+
+REMARKS = ("differs", "shown_by")
+"""Optional keys: why a claim may not be found here, and the figure that shows it."""
+
+ADVERSE = ("not reproduced", "violated")
+"""Verdicts that call for these remarks."""
 
 SEVERAL = ("experiment", "a", "b", "method", "variant")
 """Arguments that may be lists: the claim holds if it does for every combination."""
@@ -107,14 +116,17 @@ def validate(claims, config):
             raise ValueError(f"{where}: this id appears {ids.count(claim['id'])} times")
         check_name("test", claim["test"], TESTS, f"{where}.test")
         _check_keys(claim, TESTS[claim["test"]], where)
-        check_name("figure", claim["figure"], config.figures, f"{where}.figure")
+        for key in ("figure", "shown_by"):
+            if key in claim:
+                check_name("figure", claim[key], config.figures, f"{where}.{key}")
         for part in _parts(claim):
             _check_part(part, config, where)
 
 
 def _check_keys(claim, test, where):
     for key in claim:
-        check_name("key", key, (*COMMON_KEYS, *test.needs, *test.takes, *test.one_of), where)
+        valid = (*COMMON_KEYS, *REMARKS, *test.needs, *test.takes, *test.one_of)
+        check_name("key", key, valid, where)
     for key in (*COMMON_KEYS, *test.needs):
         if key not in claim:
             raise ValueError(f"{where}: {key!r} is missing, test {claim['test']!r} needs it")
@@ -187,6 +199,9 @@ def evaluate(config, results):
         | judged
         for claim, judged in zip(config.claims, _judge(config.claims, found), strict=True)
     ]
+    for claim, record in zip(config.claims, records, strict=True):
+        if record["verdict"] in ADVERSE:
+            record |= {key: claim.get(key) for key in REMARKS}
     frame = pd.DataFrame(records, columns=COLUMNS)
     return frame.astype({"n": "Int64", "seeds_needed": "Int64"})
 

@@ -1,6 +1,7 @@
 """How long a paper's experiments will take: one seed of each is timed, the rest is extrapolated."""
 
 import time
+from collections import defaultdict
 
 from common.experiments import load_study
 
@@ -18,6 +19,8 @@ def seed_seconds(experiment, seed=0):
     -------
     float
         Seconds of one core.
+    dict
+        Method to its mean seconds a run, over the variants.
 
     Raises
     ------
@@ -27,6 +30,7 @@ def seed_seconds(experiment, seed=0):
     from common.runner import run_trajectory, trajectories
 
     study, start = load_study(experiment.paper), time.perf_counter()
+    walls = defaultdict(list)
     for variant in experiment.variants:
         for methods in trajectories(study, experiment.methods(variant)):
             for row, _ in run_trajectory(
@@ -36,11 +40,13 @@ def seed_seconds(experiment, seed=0):
                     raise RuntimeError(
                         f"{experiment.name}, {row['method']}, variant {variant}: {row['error']}"
                     )
-    return time.perf_counter() - start
+                walls[row["method"]].append(row["wall_s"])
+    means = {method: sum(times) / len(times) for method, times in walls.items()}
+    return time.perf_counter() - start, means
 
 
 def estimate(experiments, cores, say=print):
-    """Print the time of every experiment and of all together.
+    """Print the time of every experiment, of a run of each of its methods, and of all together.
 
     Parameters
     ----------
@@ -58,9 +64,10 @@ def estimate(experiments, cores, say=print):
     total = 0.0
     say(f"{'experiment':<20} {'seeds':>6} {'s/seed':>9} {'core hours':>11}")
     for experiment in experiments:
-        seconds = seed_seconds(experiment)
+        seconds, methods = seed_seconds(experiment)
         hours = seconds * experiment.seeds / 3600
         total += hours
         say(f"{experiment.name:<20} {experiment.seeds:>6} {seconds:>9.1f} {hours:>11.3f}")
+        say("  a run: " + ", ".join(f"{name} {wall:.2g} s" for name, wall in methods.items()))
     say(f"total {total:.2f} core hours, about {total / cores:.2f} hours on {cores} core(s)")
     return total

@@ -16,6 +16,7 @@ field, value, why
     ``experiment.name``), the value chosen and the reason.
 """
 
+import argparse
 import importlib
 import inspect
 from collections import Counter
@@ -25,7 +26,7 @@ from pathlib import Path
 import yaml
 
 from common.citations import algorithm_lines, cites, commented_lines, pinned_rows
-from common.experiments import ROOT, load_paper
+from common.experiments import ROOT, load_paper, papers
 from common.files import atomic_path
 from common.settings import check_name
 
@@ -269,3 +270,30 @@ def fix_readme(paper, root=ROOT):
     with atomic_path(readme) as temporary:
         temporary.write_text(f"{head}{BEGIN}\n{new}\n{END}{tail}", encoding="utf-8")
     return True
+
+
+def main(argv=None):
+    """Run the command line; return the exit code: 1 if a mutant survived."""
+    from common.mutants import KINDS
+    from common.mutate import mutate, summary
+
+    parser = argparse.ArgumentParser(
+        prog="python -m common.fidelity",
+        description="Try whether the tests notice changes of a paper's formulas.",
+        epilog="examples:\n  python -m common.fidelity mutate mtbo\n"
+        "  python -m common.fidelity mutate gpoo --kinds theory --only radius --jobs 2",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("action", choices=["mutate"])
+    parser.add_argument("paper", choices=papers())
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--only", default="", help="regular expression on file and function")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at a time (default 1)")
+    given = parser.parse_args(argv)
+    trials = mutate(given.paper, kinds=given.kinds, only=given.only, n_jobs=given.jobs)
+    print(summary(trials))
+    return int(any(trial.fate != "killed" for trial in trials))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -8,17 +8,27 @@ import base64
 import csv
 import os
 import platform
+import re
 from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
+import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from common import claims, fidelity
-from common.experiments import ROOT, SCALES, load_paper, papers
+from common.citations import algorithm_lines, pinned_rows
+from common.experiments import ROOT, SCALES, load_paper, load_study, papers
 from common.files import atomic_path
+from common.sources import locate, method_code, place_of, rows_about, settings_text
+
+CHOICES = ("assumed", "deviates")
+"""Statuses of the rows that a reader should judge for himself."""
+
+MANY = 5
+"""Files of one folder and origin from which on the page shows them as one line."""
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
 
@@ -104,6 +114,17 @@ def _paper_view(paper, scale, root, table):
     config = load_paper(paper, scale, root)
     table = table[table["paper"] == paper]
     rows = fidelity.load(paper, root) if (root / paper / "fidelity.yaml").exists() else []
+    pinned = pinned_rows(paper, root)
+    bound = [(row, _code_links(row.code, algorithm_lines(row.where))) for row in rows]
+    runs = _run_summaries(config, root)
+    tried = {kind: _records(table[table["kind"] == kind]) for kind in claims.VERDICTS}
+    for record in [record for records in tried.values() for record in records]:
+        record["evidence"] = _evidence(record, config, rows, root)
+        record["evidence"]["runs"] = [
+            run for run in runs if run["name"] in (record["experiments"] or "").split(";")
+        ]
+    named = [name for row in rows for name in row.code]
+    named += [name for slug in load_study(paper).METHODS for name in method_code(paper, slug)]
     return {
         "name": paper,
         "title": config.title,
@@ -114,10 +135,46 @@ def _paper_view(paper, scale, root, table):
             _figure_view(name, given, root / "figures" / scale / paper, table)
             for name, given in config.figures.items()
         ],
-        "claims": {kind: _records(table[table["kind"] == kind]) for kind in claims.VERDICTS},
-        "assumptions": [row for row in rows if row.status in ("assumed", "deviates")],
-        "runs": _run_summaries(config, root / "results" / scale / paper),
+        "claims": tried,
+        "choices": [(r, c, pinned.get(r.id, ())) for r, c in bound if r.status in CHOICES],
+        "others": [(r, c, pinned.get(r.id, ())) for r, c in bound if r.status not in CHOICES],
+        "runs": runs,
+        "code": sorted({code for name in named if (code := locate(name))}, key=_position),
     }
+
+
+def _position(code):
+    return code.path, code.first
+
+
+def _code_links(names, steps=()):
+    """Return (label, anchor) of each name that has a source; of its step if it carries one."""
+    links = {}
+    for code in filter(None, map(locate, names)):
+        at = min((code.steps[step] for step in steps if step in code.steps), default=None)
+        label = f"{code.path}:{at or code.first} {code.name.partition(':')[2]}"
+        links[label] = f"code-{code.name}" + (f"-{at}" if at else "")
+    return list(links.items())
+
+
+def _evidence(record, config, rows, root):
+    """Collect what a claim rests on: its test, the code of its methods, its fidelity rows."""
+    given = next((claim for claim in config.claims if claim["id"] == record["id"]), {})
+    path, found = f"{config.paper}/experiments.yaml", rf"\bid: {re.escape(record['id'])}\b"
+    slugs = {slug for key in ("a", "b", "method") for slug in _listed(given.get(key))}
+    about = rows_about(record["where"], rows)
+    names = [name for slug in sorted(slugs) for name in method_code(config.paper, slug)]
+    names += [name for row in about for name in row.code]
+    return {
+        "test": yaml.dump(given, sort_keys=False, allow_unicode=True, width=90),
+        "place": place_of(path, found, root),
+        "code": _code_links(names),
+        "rows": about,
+    }
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value] if value else []
 
 
 def _verdicts(table, kind):
@@ -159,21 +216,22 @@ def _image(png):
     return {"address": address, "width": width, "height": height}
 
 
-def _run_summaries(config, folder):
+def _run_summaries(config, root):
     """Return one mapping an experiment that has collected runs."""
     summaries = []
+    path = f"{config.paper}/experiments.yaml"
     for name, experiment in config.experiments.items():
-        path = folder / name / "runs.parquet"
-        if not path.exists():
+        folder = root / "results" / config.scale / config.paper / name
+        if not (folder / "runs.parquet").exists():
             continue
-        runs = pd.read_parquet(path)
+        runs = pd.read_parquet(folder / "runs.parquet")
         summaries.append(
             {
                 "name": name,
-                "title": experiment.title,
-                "place": experiment.place,
-                "ours": experiment.ours,
-                "horizon": experiment.horizon,
+                "experiment": experiment,
+                "settings": settings_text(experiment),
+                "place": place_of(path, rf"^  {re.escape(name)}:", root),
+                "data": [f for f in ("runs", "trace") if (folder / f"{f}.parquet").exists()],
                 "seeds": int(runs["seed"].nunique()),
                 "runs": len(runs),
                 "failed": int((runs["status"] != "ok").sum()),
@@ -188,11 +246,24 @@ def _run_summaries(config, folder):
 
 
 def _sources(root):
+    """Return one mapping a file of data/sources.csv, or a folder whose files share their origin."""
     path = root / "data" / "sources.csv"
     if not path.exists():
         return []
     with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    groups = {}
+    for row in rows:
+        key = row["name"].rpartition("/")[0], row["licence"], row["citation"]
+        groups.setdefault(key, []).append(row)
+    shown = []
+    for (folder, *_), files in groups.items():
+        if len(files) < MANY:
+            shown += [file | {"sum": f"{file['sha256'][:16]}…"} for file in files]
+        else:
+            name = f"{folder}/ ({len(files)} files)"
+            shown.append(files[0] | {"name": name, "sum": "in data/sources.csv"})
+    return shown
 
 
 def _machine():

@@ -85,7 +85,7 @@ def targets(paper, scale):
 def report_inputs(wildcards):
     """Return what the report shows: every paper's figures, claims and fidelity rows."""
     rows = [f"{p}/fidelity.yaml" for p in papers() if (ROOT / p / "fidelity.yaml").is_file()]
-    templates = [f"common/{path.name}" for path in sorted((ROOT / "common").glob("*.html*"))]
+    templates = [f"common/{path.name}" for path in sorted((ROOT / "common").glob("*.j2"))]
     return rows + templates + [t for p in papers() for t in targets(p, wildcards.scale)]
 
 

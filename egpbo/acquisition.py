@@ -8,6 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from egpbo.box import settings_of, whole
+
 
 @dataclass(frozen=True)
 class Search:
@@ -38,8 +40,7 @@ class Search:
     def __post_init__(self):
         """Refuse numbers that leave nothing to search."""
         for name in ("n_screen", "n_polish", "n_fixed"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+            whole(getattr(self, name), name)
         if self.starts not in ("fresh", "fixed"):
             raise ValueError(f"starts must be 'fresh' or 'fixed', got {self.starts!r}")
 
@@ -50,11 +51,13 @@ class Maximiser:
     Parameters
     ----------
     lower, upper : ndarray of shape (d,)
-    search : Search
+    search : Search or None
+        None takes the defaults.
     """
 
     def __init__(self, lower, upper, search):
-        self.lower, self.upper, self.search = lower, upper, search
+        self.lower, self.upper = lower, upper
+        self.search = settings_of(Search, search, "search")
         self._fixed = None
 
     def _uniform(self, n, rng):

@@ -8,10 +8,11 @@ n times `tell`, or one `ask` for every `tell`; see `egpbo.parallel`.
 import numpy as np
 
 from common.domains import as_finite_array, positive
-from egpbo.acquisition import Maximiser, Search
+from egpbo.acquisition import Maximiser
+from egpbo.box import settings_of, whole
 from egpbo.ensemble import Ensemble
 from egpbo.evidence import FitSettings, fit
-from egpbo.features import Kernel, SampledFunction, draw_frequencies, mixed_dictionary
+from egpbo.features import SampledFunction, as_dictionary, draw_frequencies
 from egpbo.optimizer import BoxOptimizer
 
 
@@ -81,16 +82,14 @@ class EGPTS(BoxOptimizer):
         inputs="unit", outputs="standardised", search=None, fits=None, rng=0,
     ):  # fmt: skip
         super().__init__(box, n_init=n_init, inputs=inputs, outputs=outputs, rng=rng)
-        self.kernels = tuple(mixed_dictionary() if kernels is None else kernels)
-        if not self.kernels or not all(isinstance(k, Kernel) for k in self.kernels):
-            raise ValueError("kernels must be one or more egpbo.Kernel, for example "
-                             f"[Kernel('rbf')], got {kernels!r}")  # fmt: skip
-        _check_settings(n_features, noise_var, refit_every, weight_floor, evidence, frequencies)
+        self.kernels = as_dictionary(kernels)
+        _check_settings(noise_var, weight_floor, evidence, frequencies)
         self.prior_weights = _prior_weights(prior_weights, len(self.kernels))
-        self.n_features, self.noise_var, self.refit_every = n_features, noise_var, refit_every
+        self.n_features = whole(n_features, "n_features")
+        self.refit_every, self.noise_var = whole(refit_every, "refit_every", 0), noise_var
         self.weight_floor, self.evidence, self.frequencies = weight_floor, evidence, frequencies
-        self.fits = fits or FitSettings()
-        self.maximiser = Maximiser(*self.scaling.limits, search or Search())
+        self.fits = settings_of(FitSettings, fits, "fits")
+        self.maximiser = Maximiser(*self.scaling.limits, search)
         self.ensemble = None
         self.hyperparameters = [None] * len(self.kernels)
         self.failed_fits = 0
@@ -110,9 +109,7 @@ class EGPTS(BoxOptimizer):
         """
         if n is None:
             return super().ask()
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise ValueError(f"n must be an integer >= 1, got {n!r}")
-        return np.stack([super(EGPTS, self).ask() for _ in range(n)])
+        return np.stack([super(EGPTS, self).ask() for _ in range(whole(n, "n"))])
 
     @property
     def weights(self):
@@ -180,17 +177,14 @@ class EGPTS(BoxOptimizer):
 
     def posterior_mean(self, X):
         """Return the mixture's posterior mean at points of shape (n, d). [EGPBO] Eq. (8)."""
+        X = self.box.check_all(X)
         if self.ensemble is None:
-            raise ValueError(f"no model before {self.n_init} observations: tell more first")
-        mean = self.ensemble.mean(self.scaling.x(np.atleast_2d(X)))
+            raise self.no_model()
+        mean = self.ensemble.mean(self.scaling.x(X))
         return self.scaling.centre + self.scaling.scale * mean
 
 
-def _check_settings(n_features, noise_var, refit_every, weight_floor, evidence, frequencies):
-    integers = {"n_features": (n_features, 1), "refit_every": (refit_every, 0)}
-    for name, (value, least) in integers.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+def _check_settings(noise_var, weight_floor, evidence, frequencies):
     positive(noise_var, "noise_var")
     if as_finite_array(weight_floor, "weight_floor", ndim=0) < 0:
         raise ValueError(f"weight_floor must be at least 0, got {weight_floor!r}")
@@ -201,8 +195,8 @@ def _check_settings(n_features, noise_var, refit_every, weight_floor, evidence, 
 
 
 def _prior_weights(weights, n):
-    weights = np.full(n, 1 / n) if weights is None else np.asarray(weights, dtype=float)
-    if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any():
+    weights = np.full(n, 1 / n) if weights is None else as_finite_array(weights, "prior_weights")
+    if weights.shape != (n,) or (weights < 0).any():
         raise ValueError(f"prior_weights must be {n} numbers >= 0, got {weights.tolist()}")
     if abs(weights.sum() - 1) > 1e-9:
         raise ValueError(f"prior_weights must sum to 1, got {weights.sum():g}")

@@ -7,6 +7,7 @@ import numpy as np
 
 from egpbo.algorithms import EGPTS
 from egpbo.bayes import BayesSettings, HyperparameterSampler
+from egpbo.box import settings_of
 from egpbo.ensemble import Ensemble
 from egpbo.evidence import Hyperparameters
 from egpbo.features import Kernel, features
@@ -53,7 +54,7 @@ class FullyBayesianGPTS(EGPTS):
     """
 
     def __init__(self, box, *, bayes=None, refit_every=1, **settings):
-        bayes = bayes or BayesSettings()
+        bayes = settings_of(BayesSettings, bayes, "bayes")
         kernels = [Kernel("rbf")] * bayes.n_samples
         super().__init__(box, kernels, refit_every=refit_every, **settings)
         self.sampler = HyperparameterSampler(bayes, self.noise_var)
@@ -129,7 +130,8 @@ class EXP3BO(_Bandit):
     box : Box or array_like of shape (d, 2)
     kernels : sequence of Kernel, optional
     horizon : int
-        T of the exploration rate, see `egpbo.theory.exp3_rate`.
+        T of the exploration rate, see `egpbo.theory.exp3_rate`: the arms to be played, the
+        initial points not counted.
     rewards : {"normalised", "code"}, optional
         EXP3 needs rewards in [0, 1]: the arm's best posterior mean, scaled by the smallest and
         largest seen so far; "code" leaves it unscaled, as the released code does where the
@@ -193,7 +195,10 @@ class RandomSearch(BoxOptimizer):
         return self.scaling.x(self.box.from_unit(self.streams.algorithm.random(self.box.dim))), None
 
     def posterior_mean(self, X):
-        """Return the observation of each queried point; other points are not known."""
+        """Return the observation of each queried point; others get that of the nearest one."""
+        X = self.box.check_all(X)
         seen, y = self.data()
-        nearest = [np.abs(seen - x).sum(1).argmin() for x in np.atleast_2d(X)]
+        if not len(y):
+            raise self.no_model()
+        nearest = [np.abs(seen - x).sum(1).argmin() for x in X]
         return y[nearest]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from egpbo.box import positive_range, whole
+
 
 @dataclass(frozen=True)
 class BayesSettings:
@@ -32,6 +34,13 @@ class BayesSettings:
     length_prior: tuple[float, float] = (1e-3, 1e3)
     magnitude_prior: tuple[float, float] = (1.0, 100.0)
     noise_prior: tuple[float, float] = (0.5, 1.5)
+
+    def __post_init__(self):
+        """Refuse numbers and limits of which no sample can be drawn."""
+        whole(self.n_samples, "n_samples")
+        whole(self.warm_up, "warm_up")
+        for name in ("length_prior", "magnitude_prior", "noise_prior"):
+            positive_range(getattr(self, name), name)
 
 
 class HyperparameterSampler:
@@ -76,10 +85,11 @@ class HyperparameterSampler:
             -0.5 * squared_distances * np.exp(-2 * log_l)[:, None, None]
         )
         K += noise[:, None, None] * np.eye(len(y))
-        root = np.linalg.cholesky(K)
+        root = _roots(K)
         fit = np.linalg.solve(root, np.broadcast_to(y[:, None], (len(root), len(y), 1)))
         log_det = 2 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1)
-        found[inside] = -0.5 * ((fit[..., 0] ** 2).sum(1) + log_det) + log_l + log_s2
+        value = -0.5 * ((fit[..., 0] ** 2).sum(1) + log_det) + log_l + log_s2
+        found[inside] = np.where(np.isfinite(value), value, -np.inf)
         return found
 
     def draw(self, X, y, rng):
@@ -107,3 +117,13 @@ class HyperparameterSampler:
         self.walkers = state.coords
         P = self.walkers[rng.permutation(n)[: self.settings.n_samples]]
         return np.column_stack([np.exp(P[:, :2]), P[:, 2]])
+
+
+def _roots(K):
+    """Factorise matrices; one that rounding left indefinite gets NaN, the others are kept."""
+    try:
+        return np.linalg.cholesky(K)
+    except np.linalg.LinAlgError:
+        if len(K) == 1:
+            return np.full_like(K, np.nan)
+        return np.concatenate([_roots(one[None]) for one in K])

@@ -1,8 +1,37 @@
-"""The search space: a box with validation at the boundary, and its map to the unit cube."""
+"""The search space: a box with validation at the boundary, and its map to the unit cube.
+
+And the checks of settings that all modules share.
+"""
+
+import numbers
 
 import numpy as np
 
 from common.domains import as_finite_array
+
+
+def whole(value, name, least=1):
+    """Return a Python or NumPy integer of at least `least` as an int; else raise ValueError."""
+    integer = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not integer or value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    return int(value)
+
+
+def positive_range(value, name):
+    """Refuse what is not a pair of numbers with 0 < lower <= upper."""
+    pair = as_finite_array(value, name)
+    if pair.shape != (2,) or not 0 < pair[0] <= pair[1]:
+        raise ValueError(f"{name} must be two numbers, 0 < lower <= upper, got {value!r}")
+
+
+def settings_of(kind, value, name):
+    """Return settings of a class, its defaults for None; else raise TypeError."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}(...) or None, got {value!r}")
+    return value
 
 
 class Box:
@@ -70,3 +99,16 @@ class Box:
                 f"[{self.lower[i]:g}, {self.upper[i]:g}]"
             )
         return np.clip(x, self.lower, self.upper)
+
+    def check_all(self, X):
+        """Return points as an array of shape (n, d); one point of shape (d,) is one row.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `check`, of every point.
+        """
+        X = np.atleast_2d(as_finite_array(X, "X"))
+        if X.shape[1:] != (self.dim,):
+            raise ValueError(f"X must have shape (n, {self.dim}), got {X.shape}")
+        return np.array([self.check(x) for x in X])

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
+from egpbo.box import positive_range, whole
 from egpbo.features import DEGREES, correlation
 
 
@@ -34,6 +35,13 @@ class FitSettings:
     full_every: int = 25
     magnitude_bounds: tuple[float, float] = (1e-5, 1e5)
     length_bounds: tuple[float, float] = (0.05, 20.0)
+
+    def __post_init__(self):
+        """Refuse numbers and limits with which nothing can be fitted."""
+        whole(self.restarts, "restarts", 0)
+        whole(self.full_every, "full_every")
+        positive_range(self.magnitude_bounds, "magnitude_bounds")
+        positive_range(self.length_bounds, "length_bounds")
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,11 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 
-from egpbo.acquisition import Maximiser, Search
+from egpbo.acquisition import Maximiser
+from egpbo.box import settings_of
 from egpbo.ensemble import normalise
 from egpbo.evidence import FitSettings, draw_starts, maximise_evidence
-from egpbo.features import Kernel, correlation, mixed_dictionary
+from egpbo.features import Kernel, as_dictionary, correlation
 from egpbo.optimizer import BoxOptimizer
 
 NOISE_BOUNDS = (1e-4, 1.0)
@@ -139,10 +140,10 @@ class EGPEI(BoxOptimizer):
         if form not in ("sampled", "mixture"):
             raise ValueError(f"form must be 'sampled' or 'mixture', got {form!r}")
         self.form = form
-        self.kernels = tuple(mixed_dictionary() if kernels is None else kernels)
-        self.fits = fits or FitSettings()
+        self.kernels = as_dictionary(kernels)
+        self.fits = settings_of(FitSettings, fits, "fits")
         self.gps = [ExactGP(kernel, self.fits) for kernel in self.kernels]
-        self.maximiser = Maximiser(*self.scaling.limits, search or Search())
+        self.maximiser = Maximiser(*self.scaling.limits, search)
         self._fitted_at = self._full_fit_at = 0
 
     @property
@@ -176,7 +177,9 @@ class EGPEI(BoxOptimizer):
 
     def posterior_mean(self, X):
         """Return the mixture's posterior mean at points of shape (n, d)."""
-        X = self.scaling.x(np.atleast_2d(X))
+        X = self.scaling.x(self.box.check_all(X))
+        if not self._fitted_at:
+            raise self.no_model()
         mean = sum(w * gp.predict(X)[0] for w, gp in zip(self.weights, self.gps, strict=True))
         return self.scaling.centre + self.scaling.scale * mean
 

@@ -3,10 +3,13 @@
 Reference: [EGPBO] Lu et al., arXiv:2205.14090v1 (2022), Sec. 2.1, Sec. 8.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
+from common.domains import positive
 
 DEGREES = {"matern-3/2": 3, "matern-5/2": 5}
 """Degrees of freedom 2 nu of the Student law from which Matern frequencies are drawn."""
@@ -48,8 +51,7 @@ class Kernel:
                 f"family must be one of rbf, {', '.join(DEGREES)}, got {self.family!r}"
             )
         if self.length_scale is not None:
-            if not 0 < self.length_scale < np.inf:
-                raise ValueError(f"length_scale must be positive, got {self.length_scale!r}")
+            positive(self.length_scale, "length_scale")
             if self.ard:
                 raise ValueError("a kernel with ard=True has fitted lengthscales: leave "
                                  "length_scale=None")  # fmt: skip
@@ -88,6 +90,25 @@ def mixed_dictionary():
         Kernel("matern-3/2"),
         Kernel("matern-5/2"),
     )
+
+
+def as_dictionary(kernels):
+    """Return kernels as a tuple, the mixed dictionary for None. [EGPBO] Sec. 3.
+
+    Raises
+    ------
+    ValueError
+        Not one or more of `Kernel`.
+    """
+    if kernels is None:
+        return mixed_dictionary()
+    found = tuple(kernels) if isinstance(kernels, Iterable) else ()
+    if not found or not all(isinstance(kernel, Kernel) for kernel in found):
+        raise ValueError(
+            "kernels must be one or more egpbo.Kernel, for example [Kernel('rbf')], "
+            f"got {kernels!r}"
+        )
+    return found
 
 
 def rbf_dictionary(as_variance=False):

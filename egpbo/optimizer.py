@@ -1,12 +1,13 @@
 """What every method of [EGPBO] shares: initial points, ask and tell, failures, scaling, history."""
 
+import copy
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from common.domains import as_finite_array
 from common.rng import Streams
-from egpbo.box import Box
+from egpbo.box import Box, whole
 
 
 @dataclass
@@ -55,11 +56,15 @@ class Scaling:
             )
 
     def fit(self, y):
-        """Take centre and scale from all observations."""
+        """Take centre and scale from all observations; constant ones keep their scale.
+
+        Constant means up to rounding, relative to the observations: no unit of y is too small.
+        """
         self.centre = 0.0 if self.outputs == "raw" else float(np.mean(y))
         self.scale = 1.0
-        if self.outputs == "standardised" and np.std(y) > 1e-12 * max(1.0, abs(self.centre)):
-            self.scale = float(np.std(y))
+        spread = float(np.ptp(y))
+        if self.outputs == "standardised" and spread > 1e-15 * np.abs(y).max():
+            self.scale = float(np.std(y)) or spread  # squares below 1e-324 are zero
 
     def x(self, X):
         """Map queries to model inputs."""
@@ -102,9 +107,7 @@ class BoxOptimizer:
 
     def __init__(self, box, *, n_init=10, inputs="unit", outputs="standardised", rng=0):
         self.box = box if isinstance(box, Box) else Box(box)
-        if isinstance(n_init, bool) or not isinstance(n_init, int) or n_init < 1:
-            raise ValueError(f"n_init must be an integer >= 1, got {n_init!r}")
-        self.n_init = n_init
+        self.n_init = whole(n_init, "n_init")
         self.scaling = Scaling(self.box, inputs, outputs)
         self.streams = Streams.of(rng)
         self.pending = []
@@ -174,9 +177,7 @@ class BoxOptimizer:
         ValueError, TypeError
             Wrong shape, outside the box, NaN, infinite, complex or text; the state is unchanged.
         """
-        step = len(self._history) + 1
-        x = self.box.check(query)
-        value = np.nan if y is None else _scalar(y, f"evaluation {step}, x={x.tolist()}")
+        x, value = self.validated(query, y)
         at = next((i for i, q in enumerate(self.pending) if np.array_equal(q.x, x)), None)
         component = None if at is None else self.pending[at].component
         if y is not None:
@@ -188,12 +189,32 @@ class BoxOptimizer:
             del self.pending[at]
         self._history.append((x, value, component))
 
+    def validated(self, query, y):
+        """Return query and observation as `tell` takes them, or raise as it does; change nothing.
+
+        Returns
+        -------
+        x : ndarray of shape (d,)
+        value : float
+            NaN for a failed evaluation.
+        """
+        x = self.box.check(query)
+        step = len(self._history) + 1
+        return x, np.nan if y is None else _scalar(y, f"evaluation {step}, x={x.tolist()}")
+
     def posterior_mean(self, X):
         """Return the model's mean of f at points of shape (n, d), in the units of y."""
         raise NotImplementedError
 
+    def no_model(self):
+        """Return the error of those who ask for a model that is not there."""
+        return ValueError(f"no model yet: ask() makes it after {self.n_init} observations, "
+                          f"{self.n_told} told")  # fmt: skip
+
     def recommend(self):
         """Return the query with the largest posterior mean, shape (d,).
+
+        A model that is due for a refit is refitted on a copy: looking does not change the run.
 
         Raises
         ------
@@ -205,10 +226,12 @@ class BoxOptimizer:
         X, y = self.data()
         if self.in_initial_phase:
             return X[y.argmax()].copy()
+        model = self
         if self._refit_due():
-            self.scaling.fit(y)
-            self._refit()
-        return X[self.posterior_mean(X).argmax()].copy()
+            model = copy.deepcopy(self)
+            model.scaling.fit(y)
+            model._refit()
+        return X[model.posterior_mean(X).argmax()].copy()
 
     def result(self):
         """Return the history as a tidy frame: t, x_1..x_d, y, component, status.

@@ -9,6 +9,9 @@ from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, ThreadPoolExecuto
 
 import numpy as np
 
+from egpbo.box import whole
+from egpbo.optimizer import BoxOptimizer
+
 MODES = ("async", "sync")
 
 DURATIONS = {
@@ -19,9 +22,13 @@ DURATIONS = {
 """Laws of evaluation times, all of mean 1. Source: [EGPBO] Sec. 3.2 cites work that uses these."""
 
 
-def _check(n_workers, mode):
-    if isinstance(n_workers, bool) or not isinstance(n_workers, int) or n_workers < 1:
-        raise ValueError(f"n_workers must be an integer >= 1, got {n_workers!r}")
+def _check(optimizer, n_workers, mode):
+    """Refuse what cannot run, above all sequential methods: workers would share one query."""
+    name = type(optimizer).__name__
+    if not isinstance(optimizer, BoxOptimizer):
+        raise TypeError(f"optimizer must be one of egpbo's with ask and tell, got {name}")
+    if whole(n_workers, "n_workers") > 1 and not optimizer.parallel:
+        raise ValueError(f"{name} hands out one query until it is told: use n_workers=1, or EGPTS")
     if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
 
@@ -50,7 +57,7 @@ class SimulatedWorkers:
     mode : {"async", "sync"}
     durations : {"uniform", "half-normal", "exponential"}, optional
         Law of the evaluation times, of mean 1.
-    rng : numpy.random.Generator
+    rng : int or numpy.random.Generator
         For the evaluation times.
 
     Notes
@@ -59,11 +66,11 @@ class SimulatedWorkers:
     """
 
     def __init__(self, optimizer, n_workers, mode, durations="exponential", *, rng):
-        _check(n_workers, mode)
+        _check(optimizer, n_workers, mode)
         if durations not in DURATIONS:
             raise ValueError(f"durations must be one of {', '.join(DURATIONS)}, got {durations!r}")
         self.optimizer, self.n_workers, self.mode = optimizer, n_workers, mode
-        self._duration, self._rng = DURATIONS[durations], rng
+        self._duration, self._rng = DURATIONS[durations], np.random.default_rng(rng)
         self.clock = 0.0
         self._running = []  # (time of finish, order of dispatch, query)
         self._finished = []
@@ -79,17 +86,23 @@ class SimulatedWorkers:
         return min(self._running, key=lambda job: job[:2])[2].copy()
 
     def tell(self, query, y):
-        """Deliver the observation of the query that `ask` returned; None if it failed."""
+        """Deliver the observation of the query that `ask` returned; None if it failed.
+
+        Bad input is refused at once, in mode "sync" too, where the optimiser learns of it later.
+        """
+        if not self._running:
+            raise ValueError("no query is out: ask() first, then tell its observation")
         job = min(self._running, key=lambda job: job[:2])
-        if not np.array_equal(job[2], query):
+        x, value = self.optimizer.validated(query, y)
+        if not np.array_equal(job[2], x):
             raise ValueError(
-                f"query {np.asarray(query).tolist()} is not the one that finishes next, "
+                f"query {x.tolist()} is not the one that finishes next, "
                 f"{job[2].tolist()}: tell what ask() returned"
             )
         if self.mode == "async":
             self.optimizer.tell(query, y)
         else:
-            self._finished.append((job[1], job[2], y))
+            self._finished.append((job[1], x, None if y is None else value))
         self._running.remove(job)
         self.clock = job[0]
         if self.mode == "sync" and not self._running:
@@ -135,9 +148,8 @@ def run_workers(optimizer, objective, budget, n_workers=4, *, mode="async", exec
     """
     import pandas as pd
 
-    _check(n_workers, mode)
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 0:
-        raise ValueError(f"budget must be an integer >= 0, got {budget!r}")
+    _check(optimizer, n_workers, mode)
+    whole(budget, "budget", 0)
     if executor is None:
         with ThreadPoolExecutor(n_workers) as own:
             return run_workers(optimizer, objective, budget, n_workers, mode=mode, executor=own)

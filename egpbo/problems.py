@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from egpbo import robot
-from egpbo.box import Box
+from egpbo.box import Box, whole
 from egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 
@@ -38,6 +38,11 @@ class Instance:
     noise_std: float = 0.0
     n_init: int = 10
     direction: str = field(default="max", init=False)
+
+    def __post_init__(self):
+        """Refuse noise that is no standard deviation."""
+        if not 0 <= self.noise_std < np.inf:
+            raise ValueError(f"noise_std must be at least 0, got {self.noise_std!r}")
 
     def observe(self, query, rng):
         """Return f(x) plus independent Gaussian noise."""
@@ -249,6 +254,7 @@ class PriorProblem:
                 f"families and length_scales must have the same length, got {len(self.families)} "
                 f"and {len(self.length_scales)}"
             )
+        whole(self.sup_samples, "sup_samples")
         if self.member is not None and not 0 <= self.member < len(self.families):
             raise ValueError(f"member must lie in 0..{len(self.families) - 1}, got {self.member}")
 
@@ -258,7 +264,7 @@ class PriorProblem:
         drawn = int(rng.integers(len(kernels)))
         member = drawn if self.member is None else self.member
         path = self.path(kernels[member], rng)
-        best = max(polish(path, rng.random((3000, self.dim))), 0.0)
+        best = polish(path, rng.random((3000, self.dim)))
         return PriorInstance(
             Box([(0.0, 1.0)] * self.dim),
             lambda x: float(path(np.atleast_2d(x))[0]),

@@ -200,7 +200,7 @@ def _exp3bo(instance, params, horizon, streams):
     return EXP3BO(
         instance.box,
         params.kernels(instance),
-        horizon=horizon,
+        horizon=max(1, horizon - instance.n_init),  # arms are played after the initial points
         rewards=params.exp3_rewards,
         **_thompson(instance, params, streams),
     )

@@ -7,12 +7,12 @@ gain in O~; random features are outside them.
 
 import numpy as np
 
-from common.domains import positive
+from common.domains import as_finite_array, positive
 
 
 def _at_least(value, least, name):
-    number = float(value)
-    if not least <= number < np.inf:
+    number = float(as_finite_array(value, name, ndim=0))
+    if number < least:
         raise ValueError(f"{name} must be at least {least:g}, got {value!r}")
     return number
 

@@ -80,3 +80,13 @@ def plant(path, papers=()):
 def toy_tree(tmp_path):
     """A tree with the toy paper, nothing run yet."""
     return plant(tmp_path / "tree", ["toy"])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """Name the fidelity rows that a failed test pins, below its traceback."""
+    report = yield
+    rows = [f"{m.args[0]}: {row}" for m in item.iter_markers("paper") for row in m.args[1:]]
+    if report.failed and rows:
+        report.sections.append(("fidelity rows", "\n".join(rows)))
+    return report

@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from common import summary
 from common.cli import UsageError, _parsed
 from common.experiments import ROOT, load_paper, papers
 
@@ -67,3 +68,7 @@ def test_links_lead_somewhere(path):
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (path.parent / target).exists(), f"{path.name} links to {target}"
+
+
+def test_tables_of_results_and_gallery_fit_the_counted_verdicts():
+    assert summary.check() == []

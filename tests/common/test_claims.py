@@ -436,3 +436,17 @@ def test_wins_take_a_share_and_known_methods_only():
     )  # fmt: skip
     with pytest.raises(ValueError, match=r"claims\.w\.against: unknown method 'odl'"):
         claims.validate(config.claims, config)
+
+
+@pytest.mark.parametrize(("ratio", "told"), [(2.5, True), (0.4, False)])
+def test_why_a_claim_may_differ_is_told_with_an_adverse_verdict_only(ratio, told):
+    results = FakeResults({"main": planted(np.random.default_rng(1), 10, ratio)})
+    row = verdict(results, differs="z is not stated", shown_by="fig2")
+    assert (row["differs"] == "z is not stated") == told
+    assert (row["shown_by"] == "fig2") == told
+
+
+def test_the_figure_that_shows_why_must_exist():
+    config = paper([{"shown_by": "fig3"}])
+    with pytest.raises(ValueError, match=r"shown_by: unknown figure 'fig3'"):
+        claims.validate(config.claims, config)

@@ -9,18 +9,23 @@ from common.experiments import load_paper
 
 
 def test_one_seed_is_timed_and_extrapolated(monkeypatch):
-    monkeypatch.setattr(estimate, "seed_seconds", lambda e: {"a": 36.0, "b": 1.8}[e.name])
+    monkeypatch.setattr(
+        estimate, "seed_seconds", lambda e: ({"a": 36.0, "b": 1.8}[e.name], {"m": 1.25})
+    )
     lines = []
     experiments = [SimpleNamespace(name=n, seeds=s) for n, s in (("a", 100), ("b", 1000))]
     total = estimate.estimate(experiments, 2, lines.append)
     assert total == pytest.approx(1.5)
     assert "total 1.50 core hours, about 0.75 hours on 2 core(s)" in lines[-1]
-    assert len(lines) == 4
+    assert lines[2] == "  a run: m 1.2 s"
+    assert len(lines) == 6
 
 
 def test_a_seed_is_really_run():
     experiment = load_paper("mvabo", "smoke").experiments["noisy-simulator"]
-    assert 0 < estimate.seed_seconds(experiment) < 60
+    seconds, methods = estimate.seed_seconds(experiment)
+    assert methods.keys() == set(experiment.method_names)
+    assert 0 < sum(methods.values()) * len(experiment.variants) <= seconds < 60
 
 
 def test_a_failed_run_is_no_time(monkeypatch):

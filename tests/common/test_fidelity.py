@@ -1,5 +1,8 @@
 """The fidelity checker, on a small paper that is right and then broken in one place at a time."""
 
+import subprocess
+import sys
+
 import pytest
 import yaml
 
@@ -243,3 +246,19 @@ def test_a_section_covers_its_subsections_only():
 def test_lines_of_algorithms():
     assert algorithm_lines("Alg. 1, l. 7-9") == {7, 8, 9}
     assert commented_lines("x = 1  # l. 3\ny = 'l. 5'\nz  # [X] l. 6-7, Eq. (2)") == {3, 6, 7}
+
+
+def test_a_failed_test_names_the_rows_it_pins(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        "import pytest\n\n\n@pytest.mark.paper('mtbo', 'thm-2-radius', 'eq-3')\n"
+        "def test_radius():\n    assert 1 + 1 == 3\n"
+    )
+    options = ["-p", "tests.conftest", "-c", "pyproject.toml", f"--rootdir={tmp_path}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        cwd=fidelity.ROOT,
+    )
+    assert done.returncode == 1
+    assert "mtbo: thm-2-radius\nmtbo: eq-3" in done.stdout

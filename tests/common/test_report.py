@@ -8,109 +8,12 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
-from common import claims, plotting, report
-from common.records import KEYS, RUN_COLUMNS
+from common import claims, report
 
 VOID = {"meta", "link", "img", "br", "hr", "input"}
-
-STUDY = """
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True)
-class Params:
-    eta: float = 0.1
-
-
-@dataclass(frozen=True)
-class Problem:
-    size: int = 3
-
-
-PROBLEMS, METHODS, METRICS, DATA = {"p": Problem}, {"m": None}, ("average_regret",), {}
-"""
-
-EXPERIMENTS = {
-    "title": "Learning <fast> & well",
-    "citation": "A. Author 2026",
-    "experiments": {
-        "main": {
-            "title": "Main",
-            "place": "Fig. 1",
-            "problem": "p",
-            "methods": ["m"],
-            "metrics": ["average_regret"],
-            "horizon": 7,
-            "seeds": 2,
-        }
-    },
-    "figures": {
-        "fig1": {"experiments": ["main"], "place": "Fig. 1", "states": "m wins", "caption": "cap"},
-        "fig2": {"experiments": ["main"], "place": "Fig. 2", "states": "m < n", "caption": "two"},
-    },
-}
-
-FIDELITY = [
-    {
-        "id": "eta",
-        "where": "Sec. 5",
-        "what": "regulariser",
-        "code": "x:y",
-        "status": "assumed",
-        "field": "Params.eta",
-        "value": 0.1,
-        "why": "not <stated>",
-    },
-    {"id": "eq-1", "where": "Eq. (1)", "what": "mean", "code": "x:y", "status": "exact"},
-]
-
-
-def claim_row(**changes):
-    base = dict.fromkeys(claims.COLUMNS)
-    base |= {"paper": "reported", "id": "faster", "kind": "claim", "where": "Sec. 5"}
-    base |= {"says": "m is faster", "figure": "fig1", "experiments": "main", "n": 10}
-    base |= {"metric": "average_regret", "comparison": "m / n", "effect": 0.5, "low": 0.4}
-    base |= {"high": 0.6, "p_value": 0.0001, "p_adjusted": 0.0002, "verdict": "reproduced"}
-    return base | {"why": "means 1 and 2"} | changes
-
-
-@pytest.fixture
-def repository(tmp_path, monkeypatch):
-    """Return the root of a repository with one built paper."""
-    folder = tmp_path / "reported"
-    folder.mkdir()
-    (folder / "__init__.py").write_text("")
-    (folder / "study.py").write_text(STUDY)
-    (folder / "experiments.yaml").write_text(yaml.safe_dump({"paper": "reported"} | EXPERIMENTS))
-    (folder / "fidelity.yaml").write_text(yaml.safe_dump({"rows": FIDELITY}))
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "sources.csv").write_text(
-        "name,url,sha256,bytes,licence,citation\nfile.csv,,abcdef0123456789abcdef,1,CC0,Someone\n"
-    )
-    built = tmp_path / "figures" / "quick" / "reported"
-    rows = [
-        claim_row(),
-        claim_row(id="missing", figure="fig2", verdict="inconclusive", n=None, effect=None,
-                  low=None, high=None, p_value=None, p_adjusted=None, why="no results of main"),
-        claim_row(id="bound", kind="certificate", verdict="violated", effect=0.2, p_adjusted=0.01),
-    ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=claims.COLUMNS).astype({"n": "Int64"})
-    claims.write(frame, built)
-    fig, axes = plotting.panels(["x"])
-    axes[0].plot([1, 2], [1, 2])
-    plotting.save(fig, pd.DataFrame({"x": [1]}), built, "fig1")
-    runs = pd.DataFrame([dict.fromkeys(RUN_COLUMNS, "x") | dict.fromkeys(KEYS, "k")] * 2)
-    runs = runs.assign(seed=[0, 1], status=["ok", "failed"], wall_s=[1.5, 2.0], blas_threads=1)
-    runs["started"] = ["2026-01-01T10:00:00+00:00", "2026-01-01T10:05:00+00:00"]
-    results = tmp_path / "results" / "quick" / "reported" / "main"
-    results.mkdir(parents=True)
-    runs.to_parquet(results / "runs.parquet")
-    monkeypatch.syspath_prepend(tmp_path)
-    return tmp_path
 
 
 class Page(HTMLParser):
@@ -137,7 +40,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] not in ("style", "script"):
             self.text.append(data)
 
 
@@ -161,7 +64,7 @@ def test_page_is_well_formed_and_every_link_leads_somewhere(repository):
 
 def test_page_needs_no_network(repository):
     html, page, _ = read(repository)
-    assert not re.search(r"https?://|@import|<script|url\(", html)
+    assert not re.search(r"https?://|@import|<script src|url\(|fetch\(|XMLHttp", html)
     assert page.images[0]["src"].startswith("data:image/png;base64,")
 
 
@@ -172,11 +75,21 @@ def test_page_shows_verdicts_counts_reasons_and_provenance(repository):
         "0 held , 1 violated , 0 inconclusive", "1 exact, 1 assumed, 0 deviates, 0 omitted",
         "m wins", "0.4 to 0.6", "< 0.001", "no results of main", "Not built at this scale.",
         "not <stated>", "Params.eta", "file.csv", "2026-01-01T10:00 to 2026-01-01T10:05",
-        "numpy", "m < n",
+        "numpy", "m < n", "It may differ because the step is short (see fig2 )",
     ):  # fmt: skip
         assert expected in text, expected
     assert "nan" not in text.lower().split()
     assert "None" not in text
+
+
+def test_many_files_of_one_origin_are_one_line(repository):
+    with open(repository / "data/sources.csv", "a") as file:
+        file.writelines(f"many/{i}.npz,,{i:064x},1,CC0,Someone else\n" for i in range(200))
+        file.writelines(f"few/{i}.npz,,{i:064x},1,CC0,Another\n" for i in range(4))
+    _, _, text = read(repository)
+    assert "many/ (200 files)" in text
+    assert "many/7.npz" not in text
+    assert all(f"few/{i}.npz" in text for i in range(4))
 
 
 def test_page_is_the_same_twice_and_joins_the_claims(repository):
@@ -198,6 +111,80 @@ def test_nothing_built_is_one_clear_line(repository, capsys):
 )
 def test_numbers_are_short(value, text):
     assert report.number(value) == text
+
+
+def test_a_claim_leads_to_its_code_settings_test_and_data(repository):
+    (repository / "reported/search.py").write_text(
+        '"""Search."""\n\n\nclass Search:\n    """Algorithm 1."""\n\n    best = max  # l. 3\n'
+    )
+    study = (repository / "reported/study.py").read_text()
+    study = "from reported.search import Search\n" + study.replace('{"m": None}', '{"m": _m}')
+    builder = "def _m(instance, params, horizon, streams):\n    return Search()\n\n\nPROBLEMS"
+    (repository / "reported/study.py").write_text(study.replace("PROBLEMS", builder, 1))
+    claim = {"id": "faster", "where": "Sec. 5", "says": "so", "figure": "fig1", "test": "flat"}
+    claim |= {"metric": "average_regret", "experiment": "main", "method": "m"}
+    with open(repository / "reported/experiments.yaml", "a") as file:
+        file.write("\n" + yaml.safe_dump({"claims": [claim]}))
+    html, page, text = read(repository)
+    assert {"reported-run-main", "code-reported.search:Search", "code-reported.study:_m"} <= {
+        *page.ids
+    }
+    for link in ("#code-reported.search:Search", "#code-reported.study:_m", "#reported-run-main"):
+        assert link in page.links
+    assert "../../results/quick/reported/main/runs.parquet" in page.links
+    assert "reported/search.py:4 Search" in text
+    assert "code-reported.search:Search-7" in page.ids  # the line that carries "l. 3"
+    assert "horizon: 7" in text
+    assert "test: flat" in text
+
+
+def in_browser(page, width, script, folder):
+    """Open a page in Chromium with a script after it; return what it leaves as title."""
+    html = page.read_text(encoding="utf-8")
+    probe = page.with_name(f"probe{width}.html")
+    after = f"<script>setTimeout(() => {{ {script} }}, 100)</script></body>"
+    probe.write_text(html.replace("</body>", after), encoding="utf-8")
+    options = (
+        "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --enable-logging=stderr "
+        f"--virtual-time-budget=3000 --window-size={width},1000 --dump-dom"
+    )
+    done = subprocess.run(
+        ["chromium", *options.split(), f"--user-data-dir={folder / 'profile'}", probe.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert ":CONSOLE" not in done.stderr, done.stderr
+    return re.search(r"<title>(.*?)</title>", done.stdout)[1]
+
+
+CLICKS = """
+const rows = () => [...document.querySelectorAll("table.claims tbody tr")].map((r) => r.id);
+const head = document.querySelectorAll("table.claims th button")[6];
+const found = [rows().length];
+head.click(); found.push(rows()[0]);
+head.click(); found.push(rows()[0]);
+document.querySelector(".enlarge").click();
+found.push(document.querySelector("dialog").open, document.querySelector("dialog img").width);
+document.querySelector("dialog").click();
+found.push(document.querySelector("dialog").open);
+location.hash = "reported-fidelity-eq-1";
+setTimeout(() => {
+  const target = document.getElementById("reported-fidelity-eq-1");
+  document.title = [...found, target.closest("details").open].join(" ");
+}, 500);
+"""
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+def test_page_sorts_enlarges_and_unfolds_in_a_browser(repository, tmp_path):
+    html, _, _ = read(repository)
+    pixels = re.search(r'src="data:image/png[^"]*" width="(\d+)"', html)[1]
+    told = in_browser(repository / "figures/quick/index.html", 1440, CLICKS, tmp_path)
+    inconclusive, reproduced = "reported-row-missing", "reported-row-faster"
+    assert told == f"3 {inconclusive} {reproduced} true {pixels} false true"
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")

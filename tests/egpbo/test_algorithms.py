@@ -1,5 +1,7 @@
 """EGP-TS as users and the paper know it: whole runs against a literal transcription."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -332,3 +334,120 @@ def test_a_fit_that_fails_keeps_the_last_values(monkeypatch):
     drive(a, 3)
     assert a.failed_fits == 3
     assert a.hyperparameters == before
+
+
+@pytest.mark.parametrize("scale", [2.0**-43, 2.0**-200, 2.0**299])  # powers of 2 round nothing
+def test_the_unit_of_y_is_of_no_consequence(make, scale):
+    runs = []
+    for unit in (1.0, scale):
+        a = make()
+        for _ in range(9):
+            x = a.ask()
+            a.tell(x, unit * f(x))
+        runs.append(a.result().drop(columns="y"))
+    assert runs[0].equals(runs[1])
+
+
+def test_small_changes_of_large_observations_are_seen():
+    scaling = EGPTS(BOX, DICTIONARY, **SMALL).scaling
+    y = np.array([0.1, 0.7, 0.4])
+    scaling.fit(1e6 + 1e-7 * y)
+    assert scaling.scale == pytest.approx(1e-7 * np.std(y), rel=0.01)
+    assert scaling.y(1e6 + 1e-7 * y).std() == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize("y", [0.0, 0.1, 1e12, 5e-324, 1e-200])
+def test_constant_observations_keep_their_scale(y):
+    scaling = EGPTS(BOX, DICTIONARY, **SMALL).scaling
+    scaling.fit([y] * 7)
+    assert scaling.scale == 1.0
+    scaling.fit([y] * 7 + [3 * y + 1e-200])
+    assert scaling.scale > 0
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "match"),
+    [
+        ([[1.0, 0.2, 0.3]], ValueError, r"shape \(n, 2\), got \(1, 3\)"),
+        ([[np.nan, 0.2]], ValueError, "finite"),
+        ([[50.0, 0.2]], ValueError, "outside the box"),
+        ("ab", TypeError, "real numbers"),
+    ],
+)
+def test_posterior_means_are_of_points_of_the_box(make, X, error, match):
+    a = make()
+    drive(a, 6)
+    assert a.posterior_mean([1.0, 0.5]) == a.posterior_mean([[1.0, 0.5]])
+    with pytest.raises(error, match=match):
+        a.posterior_mean(X)
+
+
+def test_there_is_no_posterior_mean_before_there_is_a_model(make):
+    with pytest.raises(ValueError, match="no model yet"):
+        make().posterior_mean([[0.0, 0.5]])
+
+
+def test_a_recommendation_does_not_change_the_run(make):
+    a, b = make(), make()
+    for t in range(9):
+        for optimizer in (a, b):
+            x = optimizer.ask()
+            optimizer.tell(x, f(x))
+            if optimizer is a:
+                a.recommend()
+            optimizer.tell([0.1 * t, 0.2], f([0.1 * t, 0.2]))  # of a point nobody asked for
+            if optimizer is a:
+                a.recommend()
+    assert a.result().equals(b.result())
+
+
+@pytest.mark.parametrize("method", [EGPTS, BanditBO, EGPEI])
+@pytest.mark.parametrize("kernels", ["rbf", [], ["rbf"], Kernel("rbf"), 3])
+def test_dictionaries_are_of_kernels(method, kernels):
+    with pytest.raises(ValueError, match=r"kernels must be one or more egpbo.Kernel"):
+        method(BOX, kernels)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda: EGPTS(BOX, search="fresh"), "search must be a Search"),
+        (lambda: GPEI(BOX, fits={"restarts": 1}), "fits must be a FitSettings"),
+        (lambda: FullyBayesianGPTS(BOX, bayes=11), "bayes must be a BayesSettings"),
+        (lambda: EGPTS(BOX, prior_weights="abcd"), "prior_weights must hold real numbers"),
+        (lambda: EXP3BO(BOX, horizon="long"), "horizon must hold real numbers"),
+        (lambda: Kernel("rbf", length_scale="long"), "length_scale must hold real numbers"),
+    ],
+)
+def test_settings_of_another_kind_are_refused_by_name(call, match):
+    with pytest.raises(TypeError, match=match):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("record", "settings"),
+    [
+        (FitSettings, {"restarts": -1}),
+        (FitSettings, {"full_every": 0}),
+        (FitSettings, {"length_bounds": (2.0, 1.0)}),
+        (FitSettings, {"magnitude_bounds": (0.0, 1.0)}),
+        (FitSettings, {"length_bounds": (1.0, 2.0, 3.0)}),
+        (BayesSettings, {"n_samples": 0}),
+        (BayesSettings, {"warm_up": 0}),
+        (BayesSettings, {"noise_prior": (1.0, 0.5)}),
+        (Search, {"n_screen": 10.5}),
+        (Search, {"n_polish": True}),
+    ],
+)
+def test_numbers_with_which_nothing_runs_are_refused(record, settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        record(**settings)
+
+
+def test_a_run_of_the_papers_size_takes_less_than_eight_seconds():
+    optimizer = EGPTS([[-5, 5], [-5, 5], [1, 30]], rbf_dictionary(), rng=0)
+    start = time.process_time()
+    for _ in range(210):
+        x = optimizer.ask()
+        optimizer.tell(x, np.cos(x[0]) + np.sin(x[1]) - 0.05 * (x[2] - 12) ** 2)
+    assert time.process_time() - start < 8  # about 1 s of one core

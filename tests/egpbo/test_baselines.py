@@ -186,3 +186,12 @@ def test_gp_ei_finds_a_simple_maximum():
         x = a.ask()
         a.tell(x, -((x[0] - 0.37) ** 2))
     assert a.recommend()[0] == pytest.approx(0.37, abs=0.02)
+
+
+def test_matrices_that_rounding_leaves_indefinite_have_no_density():
+    sampler = HyperparameterSampler(BayesSettings(length_prior=(0.1, 1e3)), 1e-14)
+    X = np.random.default_rng(0).random((20, 2))
+    P = np.array([[np.log(900.0), np.log(90.0), 1e-14], [np.log(0.101), np.log(2.0), 1e-14]])
+    found = sampler.log_density(P, ((X[:, None] - X) ** 2).sum(-1), X[:, 0])
+    assert found[0] == -np.inf
+    assert np.isfinite(found[1])

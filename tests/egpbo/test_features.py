@@ -98,7 +98,7 @@ def test_dictionaries():
     ("settings", "match"),
     [
         ({"family": "cosine"}, "family"),
-        ({"length_scale": 0.0}, "positive"),
+        ({"length_scale": 0.0}, "length_scale must lie in"),
         ({"length_scale": 1.0, "ard": True}, "ard"),
     ],
 )

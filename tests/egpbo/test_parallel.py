@@ -6,7 +6,18 @@ import time
 import numpy as np
 import pytest
 
-from egpbo import EGPTS, Kernel, Search, SimulatedWorkers, run_workers
+from egpbo import (
+    EGPEI,
+    EGPTS,
+    EXP3BO,
+    GPEI,
+    BanditBO,
+    Kernel,
+    RandomSearch,
+    Search,
+    SimulatedWorkers,
+    run_workers,
+)
 from egpbo.evidence import FitSettings
 from egpbo.parallel import DURATIONS
 from tests.egpbo.oracles import phi
@@ -206,3 +217,57 @@ def test_bad_settings_are_refused(settings, match):
             run_workers(make(), f, 3, **given)
     with pytest.raises(ValueError, match="budget"):
         run_workers(make(), f, -1)
+
+
+SEQUENTIAL = {
+    "BanditBO": BanditBO, "EGPEI": EGPEI, "GPEI": GPEI, "RandomSearch": RandomSearch,
+    "EXP3BO": lambda box, **more: EXP3BO(box, horizon=9, **more),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEQUENTIAL)
+def test_sequential_methods_do_not_hand_one_query_to_several_workers(name):
+    optimizer = SEQUENTIAL[name](BOX, n_init=4, rng=0)
+    calls = []
+    with pytest.raises(ValueError, match=f"{name} hands out one query .* n_workers=1"):
+        run_workers(optimizer, lambda x: calls.append(x) or f(x), 6, 2)
+    with pytest.raises(ValueError, match="n_workers=1"):
+        SimulatedWorkers(optimizer, 2, "async", rng=0)
+    assert not calls
+    assert run_workers(optimizer, f, 5, 1).empty
+    assert len(optimizer.result()) == 5
+
+
+def test_workers_need_an_optimiser():
+    nested = SimulatedWorkers(make(), 2, "sync", rng=0)
+    with pytest.raises(TypeError, match="ask and tell, got SimulatedWorkers"):
+        run_workers(nested, f, 3, 2)
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("y", "error"), [(np.nan, ValueError), ("good", TypeError), ([1.0, 2.0], ValueError)]
+)
+def test_bad_input_to_simulated_workers_is_refused_at_once(mode, y, error):
+    pair = [SimulatedWorkers(make(), 4, mode, rng=0) for _ in range(2)]
+    for workers in pair:
+        drive(workers, 6)
+    with pytest.raises(error, match=r"tell\(query, None\)|one number"):
+        pair[0].tell(pair[0].ask(), y)
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        pair[0].tell([0.1], 1.0)
+    assert drive(pair[0], 9).equals(drive(pair[1], 9))
+
+
+def test_nothing_is_told_before_it_is_asked():
+    with pytest.raises(ValueError, match=r"ask\(\) first"):
+        SimulatedWorkers(make(), 2, "sync", rng=0).tell([0.0, 0.5], 1.0)
+
+
+def test_integers_of_numpy_are_integers():
+    optimizer = make(n_init=np.int64(3), n_features=np.int32(8), refit_every=np.int64(6))
+    assert run_workers(optimizer, f, np.int64(5), np.int64(2)).empty
+    assert optimizer.ask(np.int64(3)).shape == (3, 2)
+    for wrong in (3.0, True, "3", 0):
+        with pytest.raises(ValueError, match="n must be an integer >= 1"):
+            optimizer.ask(wrong)

@@ -212,3 +212,24 @@ def test_the_sample_is_derived_from_either_raw_layout(tmp_path, monkeypatch):
     assert found[0] == found[1]
     assert "name" not in found[1]
     assert len(found[0].splitlines()) == 401
+
+
+@pytest.mark.paper("egpbo", "thm-1-check")
+def test_optimum_of_a_draw_of_the_prior_is_its_maximum_even_below_zero():
+    problem = problems.PriorProblem(member=1, length_scales=(0.1, 0.8, 0.2, 0.2), sup_samples=2)
+    grid = np.stack(np.meshgrid(*[np.linspace(0, 1, 20)] * 2), -1).reshape(-1, 2)
+    below = 0
+    for seed in range(25):
+        instance = draw(problem, seed)
+        largest = max(instance.truth(x) for x in grid)
+        assert largest - 1e-9 <= instance.optimum < largest + 0.01
+        below += instance.optimum < 0
+    assert below
+
+
+def test_noise_is_a_standard_deviation():
+    for problem in (problems.SyntheticProblem(noise_std=-1.0), problems.RobotProblem(noise_std=-1)):
+        with pytest.raises(ValueError, match="noise_std must be at least 0"):
+            draw(problem)
+    with pytest.raises(ValueError, match="sup_samples"):
+        problems.PriorProblem(sup_samples=0)

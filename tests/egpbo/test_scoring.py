@@ -121,3 +121,14 @@ def test_a_seed_of_an_experiment_runs_and_repeats(name):
     traces = [t[t["metric"] != "round_seconds"].reset_index(drop=True) for _, t in pair]
     assert traces[0].equals(traces[1])
     assert set(traces[0]["step"]) == set(range(1, experiment.horizon + 1))
+
+
+@pytest.mark.paper("egpbo", "s5-exp3-rate")
+def test_exp3bo_counts_the_arms_that_it_plays():
+    """The rate is that of 200 plays, not of 10 initial points and 200 plays."""
+    instance = small(SyntheticProblem("zakharov"))
+    for dictionary, rate in (("rbf", 0.2770), ("mixed", 0.1270)):
+        params = study.Params(dictionary=dictionary)
+        optimizer = study.METHODS["exp3bo"](instance, params, 210, Streams.of(0))
+        assert optimizer.rate == pytest.approx(rate, abs=5e-5)
+    assert study.METHODS["exp3bo"](instance, params, 8, Streams.of(0)).rate == 1
