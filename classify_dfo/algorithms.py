@@ -58,10 +58,17 @@ class RepeatedClassification(BatchOptimizer):
     """
 
     def __init__(self, sampler, classifier=None, *, batch, feedback=None, rng=0):
+        classifier = ForestConsensus() if classifier is None else classifier
+        feedback = Values() if feedback is None else feedback
+        _check_part(sampler, "sampler", "Enumeration(Catalogue(features))", "update", "draw")
+        _check_part(classifier, "classifier", "ForestConsensus()", "fit")
+        _check_part(feedback, "feedback", "Order()", "pairs", "relabel")
         super().__init__(sampler.domain, batch=batch, rng=rng)
-        self.sampler = sampler
-        self.classifier = ForestConsensus() if classifier is None else classifier
-        self.feedback = Values() if feedback is None else feedback
+        if self.batch < feedback.least_batch:
+            raise ValueError(f"a batch must hold at least 2 actions to compare, got {self.batch}")
+        self.sampler, self.classifier, self.feedback = sampler, classifier, feedback
+        self._n_cuts = 0
+        self._check_own()
         self.labels, self.n_comparisons = np.empty(0, dtype=int), 0
         self._pairs = self._answers = None
 
@@ -70,22 +77,30 @@ class RepeatedClassification(BatchOptimizer):
         if not self.batches:
             batch = first_batch(self.domain, self.batch, self.streams.initial)  # l. 1-2
         else:
-            self._cut(rng)  # l. 4
+            if self._n_cuts < len(self.batches):  # and not cut by an ask() that was refused
+                self._cut(rng)  # l. 4
             batch = self.sampler.draw(self.batch, rng, self.batches)  # l. 8
         self._pairs = self.feedback.pairs(self.labels, self.batch, rng)
         return batch
 
     def _cut(self, rng):
-        """Label all points, fit the classifier, downweight."""
-        self.labels = self.feedback.relabel(
-            self.values, self.labels, self._answers, self._pairs
-        )  # l. 5
+        """Label all points, fit the classifier, downweight; nothing is kept if one of it fails."""
+        self._check_own()
+        labels = self.feedback.relabel(self.values, self.labels, self._answers, self._pairs)  # l. 5
         X = np.concatenate([self.domain.rows(batch) for batch in self.batches])
-        if 0 < self.labels.mean() < 1:
-            self.decide = self.classifier.fit(X, self.labels, rng)  # l. 6
-        else:
-            self.decide = _nothing
-        self.sampler.update(self.decide)  # l. 7
+        decide = _nothing
+        if 0 < labels.mean() < 1:
+            decide = self.classifier.fit(X, labels, rng)  # l. 6
+        self.sampler.update(decide)  # l. 7
+        self.labels, self.decide = labels, decide
+        self._n_cuts += 1
+
+    def _check_own(self):
+        if self.sampler.rounds != self._n_cuts:
+            raise ValueError(
+                f"sampler has {self.sampler.rounds} updates and this search has made "
+                f"{self._n_cuts}: give each search a sampler of its own"
+            )
 
     def pairs(self):
         """Return the pairs to compare for the pending batch, positions in the history (m, 2).
@@ -121,6 +136,16 @@ class RepeatedClassification(BatchOptimizer):
         if not self.values:
             raise ValueError("no batch told yet: tell at least one before recommend()")
         return self.batches[-1][self.values[-1].argmin()]  # l. 11-12
+
+
+def _check_part(part, name, example, *methods):
+    """Raise TypeError unless a part of the search has its methods."""
+    lacking = [method for method in methods if not callable(getattr(part, method, None))]
+    if lacking or isinstance(part, type):
+        raise TypeError(
+            f"{name} must be an object with {' and '.join(f'{m}()' for m in methods)} such as "
+            f"{example}, got {part!r:.80}"
+        )
 
 
 def _nothing(rows):

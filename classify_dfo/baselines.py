@@ -7,14 +7,9 @@ CMA-ES draws its own.
 import numpy as np
 
 from classify_dfo.optimizer import BatchOptimizer
-from classify_dfo.spaces import Box, Catalogue, first_batch
+from classify_dfo.spaces import Box, Catalogue, first_batch, require
 from classify_dfo.surrogate import ACQUISITIONS, Surrogate, best_candidate
 from common.domains import as_finite_array, count, one_of, positive
-
-
-def _require_box(domain, method):
-    if not isinstance(domain, Box):
-        raise TypeError(f"{method} needs a Box, got {type(domain).__name__}; use it on boxes only")
 
 
 class _Uniform(BatchOptimizer):
@@ -85,6 +80,7 @@ class CMAES(BatchOptimizer):
     Parameters
     ----------
     domain : Box
+        Of at least 2 inputs.
     batch : int
         Population size, at least 2.
     step_share : float, optional
@@ -93,10 +89,14 @@ class CMAES(BatchOptimizer):
     """
 
     def __init__(self, domain, *, batch, step_share=0.25, rng=0):
-        _require_box(domain, "CMAES")
+        require(domain, Box, "CMAES")
         super().__init__(domain, batch=batch, rng=rng)
         if self.batch < 2:
             raise ValueError(f"CMAES needs a batch of at least 2, got {self.batch}")
+        if domain.dim < 2:
+            raise ValueError(
+                "CMAES needs a box of at least 2 inputs, got 1: `cma` has no such search"
+            )
         self.step_share = positive(step_share, "step_share", upper=1.0, closed=True)
         self._strategy = start_cma(
             self.streams.initial.random(domain.dim), self.step_share, self.batch,
@@ -255,7 +255,7 @@ class BoxClassifier(BatchOptimizer):
     """
 
     def __init__(self, domain, *, batch, positives=10, trust=0.95, rng=0):
-        _require_box(domain, "BoxClassifier")
+        require(domain, Box, "BoxClassifier")
         super().__init__(domain, batch=batch, rng=rng)
         self.positives = count(positives, "positives")
         self.trust = positive(trust, "trust", upper=1.0, closed=True)

@@ -66,6 +66,9 @@ class _Vote:
         if positive(self.share, "share", upper=1.0, closed=True) <= 0.5:
             raise ValueError(f"share must lie in (0.5, 1], got {self.share:g}")
 
+    def _decide(self, votes, rows):
+        return consensus(votes(rows), self.rule, self.share)
+
 
 @dataclass(frozen=True)
 class ForestConsensus(_Vote):
@@ -96,17 +99,30 @@ class ForestConsensus(_Vote):
         """Fit the forest to labels z of shape (n,); return h."""
         from sklearn.ensemble import RandomForestClassifier
 
+        shift, factor = _resolved(X)
         forest = RandomForestClassifier(
             n_estimators=self.n_trees, random_state=int(rng.integers(LARGEST_SEED))
-        ).fit(X, z)
+        ).fit((X - shift) * factor, z)
         trees = [tree.tree_ for tree in forest.estimators_]
-        high = [t.value[:, 0, -1] > t.value[:, 0, 0] for t in trees]
-        return lambda rows: consensus(_tree_votes(trees, high, rows), self.rule, self.share)
+        high = [forest.classes_[t.value[:, 0].argmax(axis=1)] > 0 for t in trees]
+        return partial(self._decide, partial(_tree_votes, trees, high, shift, factor))
 
 
-def _tree_votes(trees, high, X):
+def _resolved(X):
+    """Return shift and factor of each feature, under which a forest tells its values apart.
+
+    A forest works in single precision and takes values closer than 1e-7 as equal; features that
+    this would merge, or that overflow, are mapped to [0, 1], which changes no split. All others
+    are left as they are.
+    """
+    spread, size = np.ptp(X, axis=0), np.abs(X).max(axis=0)
+    merged = (spread > 0) & ((spread < 1e-4) | (size > 1e4 * spread) | (size > 1e30))
+    return np.where(merged, X.min(axis=0), 0.0), 1 / np.where(merged, spread, 1.0)
+
+
+def _tree_votes(trees, high, shift, factor, X):
     """Return the share of trees whose leaf is high: one pass down each tree for all rows."""
-    rows = np.ascontiguousarray(X, dtype=np.float32)
+    rows = np.ascontiguousarray((X - shift) * factor, dtype=np.float32)
     total = np.zeros(len(rows), dtype=np.int32)
     for tree, labels in zip(trees, high, strict=True):
         total += labels[tree.apply(rows)]
@@ -117,7 +133,8 @@ def fit_logistic(X, z, C, weights=None):
     """Fit one logistic regression; return its parameters (theta, b), shape (d + 1,).
 
     scikit-learn's, with an intercept and a penalty of half the squared norm against C times the
-    weighted sum of losses. Labels of one kind give the constant classifier of that label.
+    weighted sum of losses: features should be of order 1. Labels of one kind give the constant
+    classifier of that label.
 
     Parameters
     ----------
@@ -164,7 +181,7 @@ class Logistic:
     def fit(self, X, z, rng):
         """Fit to labels z of shape (n,); return h."""
         theta = fit_logistic(X, z, self.C)
-        return lambda rows: (margins(theta, rows) > 0).astype(float)
+        return partial(_above, theta)
 
 
 @dataclass(frozen=True)
@@ -200,11 +217,7 @@ class LogisticEnsemble(_Vote):
         weights = [np.bincount(draw, minlength=len(z)).astype(float) for draw in draws]
         theta = np.array([fit_logistic(X, z, self.C, w) for w in weights])
 
-        def decide(rows):
-            votes = (margins(theta, rows) > 0).mean(axis=-1)
-            return consensus(votes, self.rule, self.share)
-
-        return decide
+        return partial(self._decide, partial(_margin_votes, theta))
 
 
 @dataclass(frozen=True)
@@ -254,6 +267,14 @@ class MultiplierBootstrap:
         u = rng.uniform(-1, 1, size=(self.n_draws, len(z)))
         _, theta = self.thetas(X, z, u)
         return partial(_unanimous, theta)
+
+
+def _above(theta, X):
+    return (margins(theta, X) > 0).astype(float)
+
+
+def _margin_votes(theta, X):
+    return (margins(theta, X) > 0).mean(axis=-1)
 
 
 def _unanimous(theta, X):

@@ -64,12 +64,14 @@ def one_hot(sequences):
 
     Raises
     ------
-    ValueError
-        No sequences, other letters, or different lengths.
+    ValueError, TypeError
+        No sequences, other letters, different lengths, or one word in place of a list.
 
     >>> one_hot(["AT"]).tolist()
     [[1, 0, 0, 0, 0, 0, 0, 1]]
     """
+    if isinstance(sequences, str):
+        raise TypeError(f"sequences must be a list of DNA words, got the one word {sequences!r}")
     words = [str(word).upper() for word in sequences]
     if not words or not words[0]:
         raise ValueError("sequences must not be empty: give at least one DNA word")

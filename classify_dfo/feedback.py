@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import count, positive
+from common.domains import as_finite_array, count, positive
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Values:
     """
 
     quantile: float = 0.5
+
+    least_batch = 1
 
     def __post_init__(self):
         """Refuse a quantile out of range."""
@@ -107,6 +109,8 @@ class Comparisons:
     c: int = 10
     quantile: float = 0.5
 
+    least_batch = 2
+
     def __post_init__(self):
         """Refuse settings out of range."""
         count(self.c, "c")
@@ -123,8 +127,6 @@ class Comparisons:
             Size of the batch, which comes last in the history.
         rng : numpy.random.Generator
         """
-        if n < 2:
-            raise ValueError(f"a batch must hold at least 2 actions to compare, got {n}")
         start = len(labels)
         own = np.repeat(np.arange(n), self.c)
         others = rng.integers(n - 1, size=own.size)
@@ -143,8 +145,9 @@ class Comparisons:
         n, labels = len(scores[-1]), labels.copy()
         met = pairs[n * self.c :: self.c, 0]
         lost = 1 - np.reshape(y[n * self.c :], (-1, self.c)).mean(axis=1)
-        labels[met] = lost > self.quantile
-        return np.append(labels, scores[-1] > self.quantile).astype(int)
+        limit = self.quantile + 1e-12  # 1 - 0.7 is above 0.3 in floating point
+        labels[met] = lost > limit
+        return np.append(labels, scores[-1] > limit).astype(int)
 
 
 class Judge:
@@ -163,10 +166,14 @@ class Judge:
     """
 
     def __init__(self, search):
+        if not isinstance(search.feedback, Comparisons):
+            raise TypeError(f"a judge needs a search with Comparisons, got {search.feedback!r}")
         self.search = search
         self._values = np.empty(0)
 
     def __getattr__(self, name):
+        if name == "search":  # while it is unpickled
+            raise AttributeError(name)
         return getattr(self.search, name)
 
     def ask(self):
@@ -175,6 +182,10 @@ class Judge:
 
     def tell(self, batch, y):
         """Answer the pairs of the batch from values y of shape (n,)."""
+        batch = self.search._checked(batch)
+        y = as_finite_array(y, "y", ndim=1)
+        if len(y) != len(batch):
+            raise ValueError(f"y must hold {len(batch)} numbers for this batch, got {len(y)}")
         values = np.append(self._values, y)
         first, second = self.search.pairs().T
         self.search.tell(batch, (values[first] < values[second]).astype(float))

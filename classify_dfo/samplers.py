@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from classify_dfo.spaces import Box, Catalogue, require
 from common.domains import count, positive
 
 
@@ -9,6 +10,23 @@ def log_keep(h, eta):
     """Return log(1 - eta h), -inf where eta h = 1. Source: [CDFO] Alg. 1, l. 7."""
     with np.errstate(divide="ignore"):
         return np.log1p(-eta * h)
+
+
+def decision(decide, rows):
+    """Return h at rows, shape (m,), or say what a classifier of one's own has done wrong.
+
+    Source: [CDFO] Sec. 1, h maps to [0, 1].
+    """
+    h = np.asarray(decide(rows))
+    if h.shape != (len(rows),) or h.dtype.kind not in "fiub":
+        raise ValueError(
+            f"the classifier's h must return {len(rows)} numbers for as many rows, got shape "
+            f"{h.shape} of {h.dtype}"
+        )
+    h = h.astype(float)
+    if (wrong := h[~((h >= 0) & (h <= 1))]).size:
+        raise ValueError(f"the classifier's h must lie in [0, 1], got {wrong[0]:g}")
+    return h
 
 
 class Enumeration:
@@ -41,11 +59,17 @@ class Enumeration:
     """
 
     def __init__(self, domain, *, eta=1.0, repeats=True):
+        require(domain, Catalogue, "Enumeration")
         self.domain, self.repeats = domain, bool(repeats)
         self.eta = positive(eta, "eta", upper=1.0, closed=True)
         self.log_weights = np.zeros(domain.size)  # l. 1
         self.zeros = np.zeros(domain.size, dtype=int)  # factors 1 - eta h that were 0
         self.mistakes, self.coverage = np.zeros(domain.size), []
+
+    @property
+    def rounds(self):
+        """Number of updates so far."""
+        return len(self.coverage)
 
     def log_probabilities(self):
         """Return log p^(t) of all actions, shape (N,); -inf off the support."""
@@ -55,7 +79,7 @@ class Enumeration:
 
     def update(self, decide):
         """Downweight by h^(t), given as a function of features; return its values, shape (N,)."""
-        h = decide(self.domain.features)
+        h = decision(decide, self.domain.features)
         self.coverage.append(float(h @ np.exp(self.log_probabilities())))
         self.mistakes += h
         change = log_keep(h, self.eta)  # l. 7
@@ -115,13 +139,22 @@ class Perturbation:
     SMALL_DIM = 20
     """Below it the scale shrinks with n, and candidates off the box are dropped, not clipped."""
 
+    TRIES = 100
+    """Times that candidates are drawn, at most, until n of them are in the box."""
+
     coverage = mistakes = None
 
     def __init__(self, domain, *, eta=1.0, width=1.0, candidates=20):
+        require(domain, Box, type(self).__name__)
         self.domain, self.candidates = domain, count(candidates, "candidates")
         self.eta = positive(eta, "eta", upper=1.0, closed=True)
         self.width = positive(width, "width")
         self.decisions = []
+
+    @property
+    def rounds(self):
+        """Number of updates so far."""
+        return len(self.decisions)
 
     def update(self, decide):
         """Take h^(t), a function of points."""
@@ -131,11 +164,16 @@ class Perturbation:
         """Return the log of the unnormalised target at points of shape (m, d) of the box."""
         total = np.zeros(len(points))
         for decide in self.decisions:
-            total += log_keep(decide(points), self.eta)  # l. 7
+            total += log_keep(decision(decide, points), self.eta)  # l. 7
         return total
 
     def scale(self, parents, weights):
-        """Return the standard deviation of the perturbation of each input, shape (d,)."""
+        """Return the standard deviation of the perturbation of each input, shape (d,).
+
+        A single parent, which has no spread, is given that of the uniform law.
+        """
+        if len(parents) == 1:
+            return self.width * self.domain.side / np.sqrt(12)
         centre = weights @ parents
         spread = np.sqrt(weights @ (parents - centre) ** 2)
         spread = np.where(spread > 0, spread, parents.std(axis=0))
@@ -143,11 +181,22 @@ class Perturbation:
         return self.width * spread * (n ** (-1 / (d + 4)) if d < self.SMALL_DIM else 1.0)
 
     def propose(self, parents, weights, n, rng):
-        """Return up to K n candidates, all inside the box."""
-        chosen = parents[rng.choice(len(parents), self.candidates * n, p=weights)]
-        points = chosen + self.scale(parents, weights) * rng.standard_normal(chosen.shape)
-        if self.domain.dim < self.SMALL_DIM:
-            return points[self.domain.inside(points)]
+        """Return candidates, at least n and all inside the box: K n less those that fell off.
+
+        Where fewer than n are left, more are drawn.
+        """
+        scale, kept, found = self.scale(parents, weights), [], 0
+        while found < n:
+            chosen = parents[rng.choice(len(parents), self.candidates * n, p=weights)]
+            points = chosen + scale * rng.standard_normal(chosen.shape)
+            if self.domain.dim >= self.SMALL_DIM or len(kept) == self.TRIES:
+                points = self._clipped(points, found)
+            kept.append(points[self.domain.inside(points)])
+            found += len(kept[-1])
+        return np.concatenate(kept)
+
+    def _clipped(self, points, found):
+        """Move candidates into the box."""
         return np.clip(points, self.domain.lower, self.domain.upper)
 
     def draw(self, n, rng, batches):
@@ -178,6 +227,13 @@ class ImportanceSampling(Perturbation):
     SMALL_DIM = np.inf
     ROWS = 2_000_000
     """Distances held at once."""
+
+    def _clipped(self, points, found):
+        """Refuse: clipped candidates have no density."""
+        raise ValueError(
+            f"of {self.TRIES * len(points)} candidates {found} fell into the box of "
+            f"{self.domain.dim} inputs: importance sampling is for few inputs; use Perturbation"
+        )
 
     def draw(self, n, rng, batches):
         """Draw n points, shape (n, d)."""

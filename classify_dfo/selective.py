@@ -5,6 +5,7 @@ References: [CDFO] Definition 1, App. A.5; [EYW] R. El-Yaniv and Y. Wiener, JMLR
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -21,7 +22,7 @@ def largest_margin(X, z):
         |\theta_j|, |b|, m \leq 1, \quad s_i = 2 z_i - 1
 
     Source: [CDFO] Definition 1, zero training error as a linear programme; labels are possible
-    exactly if m > 0.
+    exactly if m > 0. Features should be of order 1.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ def largest_margin(X, z):
     goal[-1] = -1.0
     bounds = [(-1, 1)] * (len(goal) - 1) + [(None, 1)]
     found = linprog(goal, constraints, np.zeros(len(X)), bounds=bounds, method="highs")
+    if found.x is None:
+        raise ValueError(f"the linear programme of {len(X)} points failed: {found.message}")
     return -found.fun, found.x[:-1]
 
 
@@ -102,13 +105,31 @@ class HalfSpaceCSS:
 
     def fit(self, X, z, rng):
         """Fit to labels z of shape (n,); return h."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        half = np.where(high > low, (high - low) / 2, 1.0)
+        to_cube = partial(_affine, low / 2 + high / 2, half)
+        X = to_cube(X)
         margin, theta = largest_margin(X, z)
         if margin <= TOLERANCE:
-            return lambda rows: np.zeros(len(rows))
-        if X.shape[1] == 2:
-            rays = version_space_rays(X, z)
-            return lambda rows: _above_all(rays, rows)
-        return lambda rows: _by_programmes(X, z, theta, rows)
+            decide = _undecided
+        elif X.shape[1] == 2:
+            decide = partial(_above_all, version_space_rays(X, z))
+        else:
+            decide = partial(_by_programmes, X, z, theta)
+        return partial(_composed, decide, to_cube)
+
+
+def _affine(centre, half, rows):
+    """Map the box of the data to [-1, 1]^d, which maps half-spaces to half-spaces."""
+    return (rows - centre) / half
+
+
+def _composed(decide, map_rows, rows):
+    return decide(map_rows(rows))
+
+
+def _undecided(rows):
+    return np.zeros(len(rows))
 
 
 def _above_all(rays, rows):
@@ -159,7 +180,7 @@ def excess_width(n, delta, vc_dim):
     .. math:: \sigma(n, \delta, d) = 2 \sqrt{ 2 (d \log(2 n e / d) + \log(2 / \delta)) / n }
 
     Source: [CDFO] App. A.5, from [WEY]; the inner 2 is not visible in our text and taken from
-    there.
+    there. Above d = 2 n, where all labellings of 2 n points are possible, d is taken as 2 n.
 
     Parameters
     ----------
@@ -176,6 +197,7 @@ def excess_width(n, delta, vc_dim):
     0.457784
     """
     n, d = count(n, "n"), count(vc_dim, "vc_dim")
+    d = min(d, 2 * n)
     inner = d * np.log(2 * n * np.e / d) + np.log(2 / positive(delta, "delta", upper=1.0))
     return float(2 * np.sqrt(2 * inner / n))
 
@@ -214,6 +236,8 @@ class AgnosticSelective:
             self, "hypotheses", as_finite_array(self.hypotheses, "hypotheses", ndim=2)
         )
         positive(self.delta, "delta", upper=1.0)
+        if self.vc_dim is not None:
+            count(self.vc_dim, "vc_dim")
 
     def disagreement_cost(self, X, z, rows):
         """Return Delta of rows of shape (m, d), and the labels of the best hypothesis there.
@@ -227,6 +251,11 @@ class AgnosticSelective:
         return other.min(axis=1) - losses[best], chosen
 
     def _labels(self, X):
+        if X.shape[1] + 1 != self.hypotheses.shape[1]:
+            raise ValueError(
+                f"hypotheses must have shape (K, {X.shape[1] + 1}) for {X.shape[1]} features, got "
+                f"{self.hypotheses.shape}"
+            )
         return _homogeneous(X) @ self.hypotheses.T > 0
 
     def fit(self, X, z, rng):
@@ -234,8 +263,8 @@ class AgnosticSelective:
         d = self.hypotheses.shape[1]
         width = excess_width(len(z), self.delta, d if self.vc_dim is None else self.vc_dim)
 
-        def decide(rows):
-            cost, chosen = self.disagreement_cost(X, z, rows)
-            return (chosen & (cost >= width)).astype(float)
+        return partial(self._decide, X, z, width)
 
-        return decide
+    def _decide(self, X, z, width, rows):
+        cost, chosen = self.disagreement_cost(X, z, rows)
+        return (chosen & (cost >= width)).astype(float)

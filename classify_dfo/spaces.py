@@ -139,6 +139,24 @@ class Box:
         return batch
 
 
+def require(domain, kind, user):
+    """Raise TypeError unless a domain is of the kind that its user can search.
+
+    Parameters
+    ----------
+    domain : object
+    kind : type
+        Box or Catalogue.
+    user : str
+        What needs it.
+    """
+    if not isinstance(domain, kind):
+        raise TypeError(
+            f"{user} needs a {kind.__name__}, got {type(domain).__name__}; "
+            "a Catalogue is for actions in a list, a Box for continuous inputs"
+        )
+
+
 def first_batch(domain, n, rng):
     """Draw X^(0), n different actions of a catalogue or n points of a box, uniformly.
 

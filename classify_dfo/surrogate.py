@@ -116,7 +116,7 @@ class Surrogate:
     def fit(self, X, y, rng):
         """Fit hyperparameters, and condition on data X (n, d), y (n,); return self."""
         self.centre, self.scale = float(np.mean(y)), float(np.std(y))
-        if not self.scale > 1e-12 * max(1.0, abs(self.centre)):
+        if not self.scale > 1e-12 * abs(self.centre):
             self.scale = 1.0  # all values are equal
         z = (y - self.centre) / self.scale
         self._middle = X.mean(0)

@@ -1,5 +1,7 @@
 """Algorithm 1 against its literal transcription; the protocol of batches; its special cases."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,8 +10,15 @@ from hypothesis import strategies as st
 from classify_dfo import (
     Box,
     Catalogue,
+    Comparisons,
     Enumeration,
     ForestConsensus,
+    HalfSpaceCSS,
+    ImportanceSampling,
+    Logistic,
+    LogisticEnsemble,
+    MultiplierBootstrap,
+    Order,
     Perturbation,
     RepeatedClassification,
     Values,
@@ -49,7 +58,7 @@ def drive(search, rounds, values=F):
 )  # fmt: skip
 def test_algorithm_1_line_by_line():
     run = drive(search(classifier=Cut()), 6)
-    rng = RepeatedClassification(run.sampler, batch=20, rng=0).streams.algorithm
+    rng = search(rng=0).streams.algorithm
     first = run.batches[0]
     X_t, Y_t, p, best = oracles.algorithm_1(
         F, X, first, 5, 0.5,
@@ -198,3 +207,97 @@ def test_only_the_order_of_values_matters(scale, shift, seed):
 @pytest.mark.paper("classify_dfo", "s4-rf", "s1-batches")
 def test_the_default_classifier_is_the_literal_forest():
     assert search().classifier == ForestConsensus("high", 0.75, 10)
+
+
+def test_a_refused_ask_can_be_repeated_with_a_smaller_batch():
+    run = drive(search(batch=60, repeats=False, feedback=Order()), 3)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="only 20 of 200 actions are not yet measured"):
+            run.ask()
+    assert run.sampler.rounds == 3
+    assert len(run.labels) == 180
+    run.batch = 20
+    assert len(set(np.concatenate([*run.batches, run.ask()]))) == 200
+
+
+class Fixed:
+    """A classifier of one's own, with a decision of any kind."""
+
+    def __init__(self, h):
+        self.h = h
+
+    def fit(self, X, z, rng):
+        return self.h
+
+
+@pytest.mark.parametrize(
+    ("h", "message"),
+    [
+        (lambda rows: np.where(rows[:, 0] > 0.5, 1.0, -1.0), r"must lie in \[0, 1\], got -1"),
+        (lambda rows: 2 * (rows[:, 0] > 0.5), r"must lie in \[0, 1\], got 2"),
+        (lambda rows: np.full(len(rows), np.nan), r"must lie in \[0, 1\], got nan"),
+        (lambda rows: (rows[:, :1] > 0.5).astype(float), "must return .* got shape"),
+        (lambda rows: ["high"] * len(rows), "must return .* numbers"),
+    ],
+)
+def test_a_decision_that_is_no_share_is_refused_and_changes_nothing(h, message):
+    run = drive(search(classifier=Fixed(h)), 1)
+    with pytest.raises(ValueError, match=message):
+        run.ask()
+    assert (run.sampler.rounds, len(run.labels)) == (0, 0)
+    assert not run.sampler.log_weights.any()
+    run = RepeatedClassification(Perturbation(Box([0], [1])), Fixed(h), batch=5)
+    run.tell(run.ask(), np.arange(5.0))
+    with pytest.raises(ValueError, match=message):
+        run.ask()
+
+
+def test_a_decision_may_be_of_booleans_or_a_list():
+    one, two, three = (
+        drive(search(classifier=Fixed(h), eta=0.5), 3)
+        for h in (
+            lambda rows: (rows[:, 0] > 0.5).astype(float),
+            lambda rows: rows[:, 0] > 0.5,
+            lambda rows: (rows[:, 0] > 0.5).tolist(),
+        )
+    )
+    assert plain(one.batches) == plain(two.batches) == plain(three.batches)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: RepeatedClassification(Catalogue(X), batch=5), TypeError, "sampler must be an"),
+        (lambda: search(classifier="forest"), TypeError, r"classifier must be an object with fit"),
+        (lambda: search(classifier=ForestConsensus), TypeError, r"such as ForestConsensus\(\)"),
+        (lambda: search(feedback="order"), TypeError, "feedback must be an object with pairs"),
+        (lambda: search(feedback=Comparisons(3), batch=1), ValueError, "at least 2 actions"),
+        (lambda: Enumeration(Box([0], [1])), TypeError, "Enumeration needs a Catalogue, got Box"),
+        (lambda: Perturbation(Catalogue(X)), TypeError, "Perturbation needs a Box, got Cat"),
+        (lambda: ImportanceSampling(Catalogue(X)), TypeError, "ImportanceSampling needs a Box"),
+        (lambda: RepeatedClassification(drive(search(), 2).sampler, batch=5), ValueError, "own"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_before_anything_is_measured(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_a_sampler_updated_by_another_search_is_noticed():
+    sampler = Enumeration(Catalogue(X))
+    one, two = (RepeatedClassification(sampler, batch=20) for _ in range(2))
+    drive(one, 2)
+    drive(two, 1)
+    with pytest.raises(ValueError, match="give each search a sampler of its own"):
+        two.ask()
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [ForestConsensus(), Logistic(), LogisticEnsemble(), MultiplierBootstrap(), HalfSpaceCSS()],
+)
+def test_a_search_can_be_pickled_and_goes_on_alike(classifier):
+    run = drive(search(classifier=classifier), 2)
+    run.ask()
+    again = pickle.loads(pickle.dumps(run))
+    assert plain(drive(run, 2).ask()) == plain(drive(again, 2).ask())

@@ -576,3 +576,21 @@ def test_gp_finds_more_than_random_on_airfoils():
             found.append(min(map(min, optimizer.values)))
         best[make] = np.median(found)
     assert best[GPEI] < best[RandomSearch]
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-12, 1e12])
+def test_gp_ei_does_not_depend_on_the_unit_of_the_values(scale):
+    table = Catalogue(np.random.default_rng(0).random((80, 2)))
+    values = ((table.features - 0.3) ** 2).sum(axis=1)
+    runs = [GPEI(table, batch=8, restarts=1, rng=1) for _ in range(2)]
+    for run, unit in zip(runs, (1.0, scale), strict=True):
+        for _ in range(3):
+            batch = run.ask()
+            run.tell(batch, unit * values[batch])
+    assert runs[0].batches[1][0] == runs[1].batches[1][0]
+    assert runs[0].batches[2][0] == runs[1].batches[2][0]
+
+
+def test_cma_es_says_that_it_needs_two_inputs():
+    with pytest.raises(ValueError, match="CMAES needs a box of at least 2 inputs"):
+        CMAES(Box([0], [1]), batch=5)

@@ -8,7 +8,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from classify_dfo import ForestConsensus, Logistic, LogisticEnsemble, MultiplierBootstrap
-from classify_dfo.classifiers import LARGEST_SEED, RULES, consensus, fit_logistic, margins
+from classify_dfo.classifiers import (
+    LARGEST_SEED,
+    RULES,
+    _resolved,
+    consensus,
+    fit_logistic,
+    margins,
+)
 
 RNG = np.random.default_rng(0)
 X = RNG.random((120, 4))
@@ -143,3 +150,33 @@ def test_points_decided_as_the_centre_says_only_shrink_with_the_scale():
 def test_wrong_settings_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize(
+    "classifier", [ForestConsensus(), Logistic(), LogisticEnsemble(), MultiplierBootstrap(9)]
+)
+def test_every_classifier_is_constant_on_labels_of_one_kind(classifier, label):
+    h = classifier.fit(X, np.full(120, label), np.random.default_rng(0))
+    assert (h(NEW) == label).all()
+
+
+@pytest.mark.parametrize(
+    ("low", "side"), [(0, 1e-9), (0, 1e-50), (1e9, 1.0), (-1e50, 2e50), (-3e-7, 1e-6)]
+)
+def test_a_forest_sees_features_of_any_size(low, side):
+    """Single precision merges such values, or overflows: trees would never split."""
+    ordinary = ForestConsensus().fit(X, Z, np.random.default_rng(1))(NEW)
+    h = ForestConsensus().fit(low + side * X, Z, np.random.default_rng(1))(low + side * NEW)
+    assert 0.2 < ordinary.mean() < 0.6
+    assert (h == ordinary).mean() > 0.97
+
+
+def test_ordinary_features_reach_the_forest_as_they_are():
+    for data in (X, 10 * X - 4, 1e3 + X):
+        shift, factor = _resolved(data)
+        assert not shift.any()
+        assert (factor == 1).all()
+    shift, factor = _resolved(np.column_stack([np.ones(3), 1e-8 * np.arange(3) + 1, np.arange(3)]))
+    np.testing.assert_allclose(shift, [0, 1, 0])
+    np.testing.assert_allclose(factor, [1, 5e7, 1], rtol=1e-6)

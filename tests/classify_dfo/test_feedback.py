@@ -1,5 +1,7 @@
 """Labels from values, from order and from pairwise comparisons."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -144,3 +146,37 @@ def test_the_batch_comes_back_best_first_by_wins():
     run.tell(batch, F[batch])
     assert F[run.recommend()] <= np.quantile(F[batch], 0.2)
     assert run.result()["y"].between(0, 1).all()
+
+
+@pytest.mark.paper("classify_dfo", "eq-1-ties")
+@pytest.mark.parametrize("tenths", range(1, 10))
+def test_a_tie_counts_as_low_at_every_quantile(tenths):
+    """A point that loses just the share `quantile` is low, the next worse one high."""
+    feedback = Comparisons(10, tenths / 10)
+    g = np.concatenate([np.arange(10) >= lost for lost in (tenths, tenths + 1) * 2]).astype(float)
+    pairs = np.repeat([0, 1, 0, 0], 10)[:, None]
+    pairs[20:] = np.repeat([0, 1], 10)[:, None]
+    scores = feedback.scores(g, pairs, 2, 2)
+    labels = feedback.relabel([scores], np.zeros(2, dtype=int), g, pairs)
+    assert labels.tolist() == [0, 1, 0, 1]
+
+
+def test_a_judge_refuses_values_that_are_none_and_can_be_copied():
+    run = Judge(search(Comparisons(3)))
+    with pytest.raises(ValueError, match="ask\\(\\) for one before"):
+        run.tell(np.arange(30), F[:30])
+    batch = run.ask()
+    for y, error, message in (
+        (np.full(30, np.nan), ValueError, "must be finite"),
+        (["a"] * 30, TypeError, "real numbers"),
+        (F[:29], ValueError, "y must hold 30 numbers"),
+    ):
+        with pytest.raises(error, match=message):
+            run.tell(batch, y)
+    assert run.n_comparisons == 0
+    again = pickle.loads(pickle.dumps(run))
+    np.testing.assert_array_equal(again.ask(), batch)
+    run.tell(batch, F[batch])
+    assert run.n_comparisons == 90
+    with pytest.raises(TypeError, match="a judge needs a search with Comparisons"):
+        Judge(search(Values()))

@@ -250,3 +250,8 @@ def test_wrong_queries_are_refused(name):
 def test_settings_out_of_range_are_refused(make):
     with pytest.raises(ValueError, match=r"got|unknown"):
         make()
+
+
+def test_one_word_in_place_of_a_list_is_refused():
+    with pytest.raises(TypeError, match="sequences must be a list of DNA words, got the one word"):
+        dna.one_hot("ACGTACGT")

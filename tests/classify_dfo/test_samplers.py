@@ -148,3 +148,32 @@ def test_one_parent_left_still_moves_and_everything_cut_is_survived():
     assert sampler.scale(parents, np.array([1.0, 0, 0]))[0] > 0
     sampler.update(lambda rows: np.ones(len(rows)))
     assert len(sampler.draw(3, np.random.default_rng(0), [parents])) == 3
+
+
+@pytest.mark.parametrize("kind", [Perturbation, ImportanceSampling])
+def test_a_single_parent_without_spread_still_moves(kind):
+    box = Box([0.0, -3], [1, 3])
+    sampler = kind(box, width=0.5)
+    parent = np.array([[0.4, 1.0]])
+    np.testing.assert_allclose(sampler.scale(parent, np.ones(1)), 0.5 * box.side / np.sqrt(12))
+    drawn = sampler.draw(1, np.random.default_rng(0), [parent])
+    assert (drawn != parent).all()
+
+
+@pytest.mark.parametrize("dim", [10, 19])
+def test_candidates_are_drawn_until_enough_are_inside(dim):
+    """In the corner of a cube almost all fall off; few points, or none, would be left."""
+    box = Box(-np.ones(dim), np.ones(dim))
+    parents = np.where(np.random.default_rng(1).random((30, dim)) < 0.85, -1.0, 1.0)
+    for seed in range(3):
+        points = Perturbation(box, candidates=1, width=3.0).draw(
+            30, np.random.default_rng(seed), [parents]
+        )
+        assert box.inside(points).all()
+        assert len(np.unique(points, axis=0)) == 30
+
+
+def test_importance_sampling_says_when_it_has_too_many_inputs():
+    box = Box(np.zeros(300), np.ones(300))
+    with pytest.raises(ValueError, match=r"0 fell into the box of 300 inputs: .* use Pert"):
+        ImportanceSampling(box).draw(20, np.random.default_rng(0), uniform_start(box, 20))

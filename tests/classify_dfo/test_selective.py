@@ -150,3 +150,30 @@ def test_disagreement_coefficient_of_thresholds_on_a_line_is_two():
     labels = np.array([np.arange(100) >= k for k in range(101)])
     mass = np.full(100, 0.01)
     assert disagreement_coefficient(labels, 50, mass) == pytest.approx(2.0)
+
+
+@pytest.mark.paper("classify_dfo", "def-1-half-spaces")
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize(("low", "side"), [(0, 1e-9), (1e6, 1.0), (-1e50, 1e50), (0, 1e9)])
+def test_decisions_do_not_depend_on_the_units(dim, low, side):
+    rng = np.random.default_rng(5)
+    X, z, _ = linear_labels(rng, n=12, d=dim)
+    new = rng.random((40, dim))
+    h = HalfSpaceCSS().fit(X, z, None)(new)
+    assert 0 < h.mean() < 1
+    scaled = HalfSpaceCSS().fit(low + side * X, z, None)(low + side * new)
+    np.testing.assert_array_equal(scaled, h)
+
+
+@pytest.mark.paper("classify_dfo", "a5-width")
+def test_the_width_is_a_number_for_few_points_of_a_large_class():
+    """2 n points have 2^(2n) labellings at most, which (2 n e / d)^d forgets above d = 2 n."""
+    assert excess_width(5, 0.05, 33) == excess_width(5, 0.05, 10) > 1
+    assert excess_width(5, 0.05, 9) < excess_width(5, 0.05, 10)
+
+
+def test_an_agnostic_classifier_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"hypotheses must have shape \(K, 4\) for 3 features"):
+        AgnosticSelective(np.ones((5, 3))).disagreement_cost(np.ones((2, 3)), np.ones(2), None)
+    with pytest.raises(ValueError, match="vc_dim must be an integer >= 1"):
+        AgnosticSelective(np.ones((5, 3)), vc_dim=0)
