@@ -6,9 +6,15 @@ which). Phi is the standard normal distribution function.
 
 import math
 
+from common.domains import count, positive
+
 
 def _phi(x):
     return 0.5 * (1 + math.erf(x / math.sqrt(2)))
+
+
+def _chance(delta):
+    return positive(delta, "delta", upper=1.0)
 
 
 def bootstrap_draws(delta):
@@ -21,7 +27,7 @@ def bootstrap_draws(delta):
     >>> bootstrap_draws(0.05)
     62
     """
-    return math.ceil(15 * math.log(3 / delta))
+    return math.ceil(15 * math.log(3 / _chance(delta)))
 
 
 def bootstrap_scale(n, dim, delta):
@@ -31,7 +37,7 @@ def bootstrap_scale(n, dim, delta):
 
     Source: [CDFO] Theorem 4, Theorem A.4.
     """
-    return math.sqrt(dim) + math.sqrt(math.log(1 / delta)) + 1 / math.sqrt(n)
+    return math.sqrt(dim) + math.sqrt(math.log(1 / _chance(delta))) + 1 / math.sqrt(n)
 
 
 def bootstrap_error(scale, n, draws, delta):
@@ -41,7 +47,7 @@ def bootstrap_error(scale, n, draws, delta):
 
     Source: [CDFO] Theorem 4, Theorem A.4.
     """
-    return scale**2 / n * math.log(draws / delta)
+    return scale**2 / n * math.log(draws / _chance(delta))
 
 
 def bootstrap_batch(dim, delta, smoothness, convexity):
@@ -58,7 +64,7 @@ def bootstrap_batch(dim, delta, smoothness, convexity):
     smoothness, convexity : float
         S bounds the Hessian of a loss, gamma is the strong convexity of L_n.
     """
-    return 2 * math.log(2 * dim / delta) * smoothness / convexity
+    return 2 * math.log(2 * dim / _chance(delta)) * smoothness / convexity
 
 
 def repeated_batch(dim, delta, smoothness, convexity, rounds):
@@ -68,7 +74,7 @@ def repeated_batch(dim, delta, smoothness, convexity, rounds):
 
     Source: [CDFO] Theorem A.5, first term.
     """
-    inner = math.log(2 * dim / delta) + math.log(2 * rounds)
+    inner = math.log(2 * dim / _chance(delta)) + math.log(2 * rounds)
     return 2 * smoothness / convexity * inner
 
 
@@ -93,7 +99,7 @@ def missed_infimum(draws, tau, excess=0.0):
     >>> round(missed_infimum(20, 1.0), 4)
     0.0316
     """
-    return (1 - _phi(excess - math.sqrt(tau))) ** draws
+    return (1 - _phi(excess - math.sqrt(positive(tau, "tau")))) ** count(draws, "draws")
 
 
 def far_draw_bound(draws, dim, c):
@@ -107,6 +113,8 @@ def far_draw_bound(draws, dim, c):
     >>> round(far_draw_bound(20, 5, 3.0), 4)
     2.1007
     """
+    if c <= 1:
+        raise ValueError(f"c must be above 1, got {c:g}")
     return draws * (c * math.exp(1 - c)) ** (dim / 2)
 
 
@@ -126,7 +134,7 @@ def draws_for(delta, tau=1.0):
     >>> draws_for(0.05)
     18
     """
-    return math.ceil(math.log(delta) / math.log(_phi(math.sqrt(tau))))
+    return math.ceil(math.log(_chance(delta)) / math.log(_phi(math.sqrt(tau))))
 
 
 def least_curvature(n, dim, delta, convexity, smoothness):
@@ -146,7 +154,9 @@ def least_curvature(n, dim, delta, convexity, smoothness):
     >>> round(least_curvature(1000, 3, 0.05, 0.1, 0.25), 4)
     0.0857
     """
-    return (1 - math.sqrt(2 * smoothness * math.log(dim / delta) / (n * convexity))) * convexity
+    return (
+        1 - math.sqrt(2 * smoothness * math.log(dim / _chance(delta)) / (n * convexity))
+    ) * convexity
 
 
 def quadratic_slack(tau, convexity, lipschitz):

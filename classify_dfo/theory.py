@@ -1,15 +1,28 @@
-"""Bounds on the mass that Algorithm 1 of [CDFO] gives to a point: Sec. 2 and App. A.1, A.2, A.5.
+"""Bounds on the mass that Algorithm 1 of [CDFO] gives to a point: Sec. 2 and App. A.1, A.5.
 
 Pure functions; numbers that our text has lost are restored by derivation (`fidelity.yaml` says
-which). Logarithms are natural, masses dimensionless. App. A.3 is in `bootstrap_theory`.
+which). Logarithms are natural, masses dimensionless. What a statement does not cover is refused.
+App. A.2 is in `linear_theory`, App. A.3 in `bootstrap_theory`.
 """
 
 import math
 
 import numpy as np
 
+from common.domains import as_finite_array, count, one_of, positive
+
 CHOSEN_AT = 1 / 4
 """Largest q_T(x) for which Corollary 1 speaks."""
+
+
+def in_range(value, name, lower, upper):
+    """Return a number, or an array of numbers, if all are in [lower, upper]; else raise."""
+    if np.size(value) == 0:
+        return np.empty(np.shape(value))
+    values = as_finite_array(value, name)
+    if (wrong := values[(values < lower) | (values > upper)]).size:
+        raise ValueError(f"{name} must lie in [{lower:g}, {upper:g}], got {wrong.flat[0]:g}")
+    return values if values.ndim else float(values)
 
 
 def growth_rate(eta):
@@ -22,7 +35,7 @@ def growth_rate(eta):
     >>> growth_rate(0.5)
     0.2
     """
-    return eta / (eta + 2)
+    return in_range(eta, "eta", 0, 0.5) / (eta + 2)
 
 
 def cutting_plane_bound(rounds, eta, size):
@@ -47,6 +60,8 @@ def cutting_plane_bound(rounds, eta, size):
     >>> round(float(cutting_plane_bound(2, 0.5, 2)), 4)
     -0.6931
     """
+    in_range(rounds, "rounds", 0, np.inf)
+    eta, size = positive(eta, "eta", upper=1.0, closed=True), count(size, "size")
     return np.minimum(rounds * math.log(2 / (2 - eta)) - math.log(size), -math.log(2))
 
 
@@ -64,7 +79,7 @@ def theorem1_bound(rounds, coverage, eta, mistakes, size):
     coverage : float
         gamma > 0, at most the coverage of every round.
     eta : float
-        In (0, 1/2].
+        In [0, 1/2].
     mistakes : float or ndarray
         M_T(x), rounds in which x was downweighted.
     size : float
@@ -73,6 +88,8 @@ def theorem1_bound(rounds, coverage, eta, mistakes, size):
     >>> round(float(theorem1_bound(40, 0.5, 0.5, 0, 100)), 4)
     -1.2983
     """
+    coverage = positive(coverage, "coverage", upper=1.0, closed=True)
+    mistakes, size = in_range(mistakes, "mistakes", 0, rounds), positive(size, "size")
     return coverage * growth_rate(eta) * rounds - eta * (eta + 1) * mistakes - math.log(2 * size)
 
 
@@ -112,7 +129,7 @@ def optimal_eta(q):
     >>> [round(float(optimal_eta(q)), 4) for q in (0, 2 / 15, 0.2, 0.25)]
     [0.5, 0.5, 0.1583, 0.0]
     """
-    q = np.maximum(q, np.finfo(float).tiny)
+    q = np.maximum(in_range(q, "q", 0, CHOSEN_AT), np.finfo(float).tiny)
     return np.minimum(0.5, np.sqrt(0.25 + 1 / (2 * q)) - 1.5)
 
 
@@ -133,7 +150,7 @@ def corollary1_bound(q, coverage, rounds, size):
     >>> round(float(corollary1_bound(0.1, 0.5, 100, 50)), 4)
     0.3948
     """
-    slope = np.minimum(0.1, 1 / 6 - 2 * np.asarray(q) / 3)
+    slope = np.minimum(0.1, 1 / 6 - 2 * in_range(q, "q", 0, CHOSEN_AT) / 3)
     return slope * coverage * rounds - math.log(2 * size)
 
 
@@ -156,7 +173,7 @@ def least_draws(mass):
     Source: [CDFO] Sec. 2.1, remark after Corollary 1: O(1 / (1 - gamma)) draws find a point that
     holds 1 - gamma.
     """
-    return 1 / mass
+    return 1 / positive(mass, "mass", upper=1.0, closed=True)
 
 
 def abstention_bound(coefficient, error):
@@ -188,6 +205,7 @@ def median_batch(coverage, delta, rounds):
     >>> math.ceil(median_batch(0.25, 0.05, 10)), math.ceil(median_batch(0.4, 0.05, 10))
     (48, 300)
     """
+    coverage, delta = positive(coverage, "coverage", upper=0.5), positive(delta, "delta", upper=1.0)
     return 0.5 * (coverage - 0.5) ** -2 * (math.log(1 / delta) + math.log(2 * rounds))
 
 
@@ -204,6 +222,7 @@ def median_failure(n, coverage):
     """
     from scipy import stats
 
+    coverage = positive(coverage, "coverage", upper=0.5)
     return float(stats.binom.sf(n // 2, n, coverage)), math.exp(-2 * (coverage - 0.5) ** 2 * n)
 
 
@@ -214,6 +233,7 @@ def vc_batch(error, vc_dim, delta, rounds, constant):
 
     Source: [CDFO] Theorem 3, first term; the numerical constant C is not given.
     """
+    error, delta = positive(error, "error", upper=1.0), positive(delta, "delta", upper=1.0)
     parts = vc_dim * math.log(1 / error) + math.log(1 / delta) + math.log(2 * rounds)
     return constant / error * parts
 
@@ -235,6 +255,9 @@ def selective_bound(rounds, coverage, loss, eta, size):
     loss : float
         Coverage lost to abstention.
     """
+    coverage = positive(coverage, "coverage", upper=0.5)
+    if not 0 <= loss < coverage:
+        raise ValueError(f"loss must lie in [0, coverage = {coverage:g}), got {loss:g}")
     growth = (coverage - loss) * growth_rate(eta) * rounds - math.log(2 * size)
     return min(growth, math.log(1 - coverage))
 
@@ -255,69 +278,9 @@ def bernstein_abstention(coefficient, width, beta, factor):
     beta, factor : float
         In (0, 1], and B >= 1.
     """
+    beta = positive(beta, "beta", upper=1.0, closed=True)
+    factor = in_range(factor, "factor", 1, np.inf)
     return factor * coefficient * (4 * width) ** beta
-
-
-def low_side_ratio(coverage, missed, eta):
-    r"""Factor of Lemma A.2: p^(t) times it is at least uniform on the low side.
-
-    .. math:: \frac{1 - \eta(\gamma - \nu)}{1 - \gamma - \nu} p^{(t)}(x) \geq q^{(t)}(x)
-
-    Source: [CDFO] Lemma A.2, with h* = 1{f > alpha}; the paper prints 1{f <= alpha}.
-
-    Parameters
-    ----------
-    coverage : float
-        gamma, mass of the high side.
-    missed : float
-        nu, mass of the high side that h leaves.
-    eta : float
-    """
-    return (1 - eta * (coverage - missed)) / (1 - coverage - missed)
-
-
-def linear_bound(rounds, missed, volume, level_volume):
-    r"""Lower bound on the log mass of a sublevel set, linear f on a convex body, CSS, eta = 1/2.
-
-    .. math:: \min\{ \tfrac15 (\tfrac14 - \nu) T - \log(2 \mathrm{vol} X)
-        + \log \mathrm{vol} S_\alpha, \; -\log 4 \}
-
-    Source: [CDFO] Theorem A.2.
-    """
-    growth = (0.25 - missed) * growth_rate(0.5) * rounds
-    return min(growth - math.log(2 * volume) + math.log(level_volume), -math.log(4))
-
-
-def quartile_failure(n):
-    r"""Bound on the chance that the last median is off the middle half.
-
-    .. math:: P(\gamma^{(t)} \notin [1/4, 3/4]) \leq 2 e^{-n/8}
-
-    Source: [CDFO] Theorem A.2 (proof).
-    """
-    return 2 * math.exp(-n / 8)
-
-
-def low_share(coverage, missed):
-    r"""Share tau of the draws that fall below the last threshold, at least, for eta = 1/2.
-
-    .. math:: \tau = \frac{1 - \gamma - \nu}{1 - (\gamma - \nu)/2}
-
-    Source: [CDFO] Theorem A.2 (proof), Lemma A.2 at eta = 1/2.
-    """
-    return 1 / low_side_ratio(coverage, missed, 0.5)
-
-
-def draws_to_keep(n, share, delta):
-    r"""Draws of which n fall into a set of mass tau with probability 1 - delta.
-
-    .. math:: n' \geq \frac{4 \tau n + L + \sqrt{L^2 + 8 \tau n L}}{4 \tau^2},
-        \quad L = \log(1/\delta)
-
-    Source: [CDFO] Theorem A.2 (proof), from Hoeffding's inequality.
-    """
-    L = math.log(1 / delta)
-    return (4 * share * n + L + math.sqrt(L**2 + 8 * share * n * L)) / (4 * share**2)
 
 
 def pairwise_label_error(rank_share, c, ties="low"):
@@ -339,7 +302,8 @@ def pairwise_label_error(rank_share, c, ties="low"):
     """
     from scipy import stats
 
-    q = np.asarray(rank_share, dtype=float)
+    q, c = in_range(rank_share, "rank_share", 0, 1), count(c, "c")
+    one_of(ties, "ties", ("low", "coin"))
     high = stats.binom.cdf(math.ceil(c / 2) - 1, c, q)  # fewer wins than c / 2
     if ties == "coin" and c % 2 == 0:
         high = high + stats.binom.pmf(c // 2, c, q) / 2
