@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classify_dfo.airfoil import check_name
-from common.domains import count, positive
+from common.domains import as_finite_array, count, positive
 from common.files import SurroundingsError
 
 PROGRAM = "FIVEBO_XFOIL"
@@ -66,7 +66,7 @@ class Conditions:
     def __post_init__(self):
         positive(self.reynolds, "reynolds")
         count(self.max_iterations, "max_iterations")
-        if not -90 < self.alpha < 90:
+        if not -90 < float(as_finite_array(self.alpha, "alpha", ndim=0)) < 90:
             raise ValueError(f"alpha must lie in (-90, 90) degrees, got {self.alpha!r}")
 
 
@@ -175,7 +175,7 @@ class Xfoil:
                 return Result(naca, "timeout", message=f"no answer in {self.timeout:g} s"), code
             if code != 0:
                 return Result(naca, "crash", message=f"exit code {code}: {_tail(output)}"), code
-            return read_polar(naca, Path(folder) / "polar"), code
+            return read_polar(naca, Path(folder) / "polar", self.conditions.alpha), code
 
     def _converse(self, text, folder, preload):
         """Run the program on some input; return its code (None if it was killed) and output."""
@@ -248,7 +248,7 @@ def dialogue(naca, conditions):
     lines = [
         "plop", "g f", "",
         f"naca {naca}",
-        "oper", f"visc {conditions.reynolds:.0f}", f"iter {conditions.max_iterations}",
+        "oper", f"visc {conditions.reynolds:.10g}", f"iter {conditions.max_iterations}",
         "pacc", "polar", "",
         f"alfa {conditions.alpha:g}",
         "pacc", "", "quit",
@@ -256,8 +256,8 @@ def dialogue(naca, conditions):
     return "\n".join(lines) + "\n"
 
 
-def read_polar(naca, path):
-    """Return the result that a polar file holds: its only row, or why there is none."""
+def read_polar(naca, path, alpha):
+    """Return the result that a polar file holds: its row at that angle, or why there is none."""
     try:
         lines = Path(path).read_text(encoding="ascii").splitlines()
     except (OSError, ValueError) as error:
@@ -268,10 +268,11 @@ def read_polar(naca, path):
     if not rows:
         return Result(naca, "noconv", message="the viscous solution did not converge")
     try:
-        numbers = [float(word) for word in rows[-1][1:7]]
+        angle, *numbers = [float(word) for word in rows[-1][:7]]
     except ValueError:
-        numbers = []
-    if len(numbers) < 6 or not all(map(math.isfinite, numbers)) or numbers[1] <= 0:
+        angle, numbers = math.nan, []
+    sound = len(numbers) == 6 and all(map(math.isfinite, numbers)) and numbers[1] > 0
+    if not sound or abs(angle - alpha) > 0.001:  # it has three decimals
         return Result(naca, "garbage", message=f"unreadable row: {' '.join(rows[-1])[:100]}")
     return Result(naca, "ok", *numbers)
 

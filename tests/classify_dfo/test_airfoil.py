@@ -193,6 +193,28 @@ def test_conditions_out_of_range_are_refused(settings):
         Conditions(**settings)
 
 
+def test_a_word_for_the_angle_is_refused_and_a_small_reynolds_number_is_not_0():
+    with pytest.raises(TypeError, match="alpha must hold real numbers"):
+        Conditions(alpha="4")
+    assert "visc 0.2" in xfoil.dialogue("2412", Conditions(reynolds=0.2)).split("\n")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "  4.000-10.7146   0.00693   0.00107  -0.0573   0.3980   1.0000  12.0  50.0",
+        "  0.000   0.2146   0.00693   0.00107  -0.0573   0.3980   1.0000  12.0  50.0",
+    ],
+)
+def test_a_row_whose_columns_have_run_together_or_of_another_angle_is_no_result(row, tmp_path):
+    """Read by place, the first has a lift of 0.00693, and the second that of 0 degrees."""
+    path = tmp_path / "polar"
+    path.write_text(" XFOIL 6.99\n" + "\n" * 11 + row + "\n", encoding="ascii")
+    found = xfoil.read_polar("2412", path, 4.0)
+    assert (found.status, found.objective) == ("garbage", 0.0)
+    assert found.message.startswith("unreadable row")
+
+
 @pytest.mark.paper("classify_dfo", "s4-airfoil-objective")
 def test_a_converged_point_is_read(fake):
     found = fake("good").run("2412")
