@@ -5,6 +5,7 @@ decision h, a function from features of shape (m, d) to [0, 1]: the share by whi
 downweighted. No decision counts as 0 and keeps the weight ([CDFO] Sec. 2.2).
 """
 
+import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -149,6 +150,13 @@ def fit_logistic(X, z, C, weights=None):
     kinds = np.unique(z if weights is None else z[weights > 0])
     if len(kinds) < 2:
         return np.append(np.zeros(X.shape[1]), 1.0 if kinds[0] else -1.0)
+    spread = np.ptp(X, axis=0)
+    if (odd := spread[(spread > 0) & ((spread < 1e-3) | (spread > 1e3))]).size:
+        warnings.warn(
+            f"a feature spans {odd[0]:.3g}: the logistic models' penalty is meant for features of "
+            "order 1, rescale it, or take ForestConsensus",
+            stacklevel=2,
+        )
     model = LogisticRegression(C=C, max_iter=5000).fit(X, z, sample_weight=weights)
     return np.append(model.coef_[0], model.intercept_)
 

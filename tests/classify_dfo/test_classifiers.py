@@ -180,3 +180,11 @@ def test_ordinary_features_reach_the_forest_as_they_are():
     shift, factor = _resolved(np.column_stack([np.ones(3), 1e-8 * np.arange(3) + 1, np.arange(3)]))
     np.testing.assert_allclose(shift, [0, 1, 0])
     np.testing.assert_allclose(factor, [1, 5e7, 1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e5])
+@pytest.mark.parametrize("classifier", [Logistic(), LogisticEnsemble(), MultiplierBootstrap(3)])
+def test_logistic_models_warn_of_features_that_their_penalty_does_not_fit(classifier, scale):
+    with pytest.warns(UserWarning, match="penalty is meant for features of order 1"):
+        classifier.fit(X * [scale, 1, 1, 1], Z, np.random.default_rng(0))
+    classifier.fit(np.column_stack([X, np.ones(120)]), Z, np.random.default_rng(0))
