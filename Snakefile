@@ -14,7 +14,7 @@ onstart: flow.record_owner()
 localrules: all, fetch, collect, figure, claims, report
 wildcard_constraints:
     scale="|".join(flow.SCALES), paper="|".join(flow.papers()), experiment=flow.NAME,
-    figure=flow.FIGURE, block=r"seeds-\d+-\d+", name=r"[\w.-]+/[\w.-]+"
+    figure=flow.FIGURE, block=r"seeds-\d+-\d+", name=r"[\w.-]+/[\w./-]+"
 
 rule all:
     default_target: True
@@ -31,6 +31,14 @@ rule fetch:
     log: "results/logs/fetch/{name}.log"
     resources: mem_mb=500, runtime=60
     shell: "python -m common.datasets fetch {wildcards.name} 2>&1 | tee {log}"
+
+rule airfoils:  # never needed, the table is bundled: XFOIL computes it anew
+    output: "data/raw/airfoil/naca4_xfoil_re1e6_alpha4.tsv"
+    log: "results/logs/airfoils.log"
+    resources: mem_mb=1000, runtime=180
+    shell: "python data/derive_airfoil.py 2>&1 | tee {log}"
+
+ruleorder: airfoils > fetch
 
 rule run:
     input: flow.data_files

@@ -9,6 +9,7 @@ PLACES = {
     "algorithm": r"Algs?\.|Algorithms?",
     "theorem": r"Theorems?|Thms?\.?",
     "lemma": r"Lemmas?",
+    "corollary": r"Corollary|Corollaries",
     "remark": r"Remarks?",
     "section": r"Secs?\.|Sections?",
     "appendix": r"Apps?\.|Appendix|Appendices",

@@ -74,6 +74,7 @@ TESTS = {
     "larger_gain": Test(("smaller", "larger", "a", "b"), ("variant", "step", "relevant")),
     "flat": Test(("experiment", "method"), ("variant", "from_share", "margin")),
     "slope": Test(("experiment", "method"), ("variant", "from_step"), ("below", "above")),
+    "wins": Test(("experiment", "a", "against", "variants"), ("step", "share")),
     "certificate": Test(
         ("experiment", "method"), ("variant", "delta", "limit"), kind="certificate"
     ),
@@ -89,6 +90,7 @@ RANGES = {
     "above": (-10, 10),
     "from_step": (1, float("inf")),
     "from_share": (0.01, 0.99),
+    "share": (0.01, 0.99),
 }
 
 
@@ -156,6 +158,8 @@ def _check_part(part, config, where):
             for key in ("a", "b", "method"):
                 if key in part:
                     check_name("method", part[key], known.methods(variant), f"{where}.{key}")
+            for method in part.get("against", ()):
+                check_name("method", method, known.methods(variant), f"{where}.against")
     if len(part.get("variants", (1, 2, 3))) < 3:
         raise ValueError(f"{where}.variants: a trend needs at least 3 variants")
 

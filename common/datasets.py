@@ -8,13 +8,15 @@ import csv
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from common.files import SurroundingsError, atomic_path
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "data"
 BUNDLED = DATA / "bundled"
 RAW = DATA / "raw"
 MIRROR = "FIVEBO_DATA_MIRROR"
@@ -114,8 +116,9 @@ def sha256(path):
 def fetch(name, progress=True):
     """Bring a raw file to data/raw, unless a verified one is there already.
 
-    The mirror that FIVEBO_DATA_MIRROR names comes first, then the file's own address. What
-    arrives takes its place only after its sha256 is verified.
+    The mirror that FIVEBO_DATA_MIRROR names comes first, then the file's own address; the address
+    may be a script of the repository that makes the file from others. What arrives takes its
+    place only after its sha256 is verified.
 
     Parameters
     ----------
@@ -142,6 +145,8 @@ def fetch(name, progress=True):
         try:
             if source.startswith(("https://", "http://")):
                 _download(source, row["sha256"], target, progress)
+            elif source.endswith(".py"):
+                _make(source, row["sha256"], target)
             else:
                 _copy(source, row["sha256"], target)
         except DataError as error:
@@ -179,6 +184,21 @@ def _copy(source, digest, target):
         shutil.copyfile(source, temporary)
         if sha256(temporary) != digest:
             raise DataError(f"{source} has the wrong checksum")
+
+
+def _make(script, digest, target):
+    """Let a script of the repository make a file; a wrong one is removed."""
+    done = subprocess.run(
+        [sys.executable, script],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    if not target.is_file() or sha256(target) != digest:
+        target.unlink(missing_ok=True)
+        said = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        raise DataError(f"{script} did not make it ({said[-1] if said else 'it gave no reason'})")
 
 
 def _download(url, digest, target, progress):

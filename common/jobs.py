@@ -22,14 +22,18 @@ def code_of(paper):
     return fingerprint([f"{paper}.study", "common.runner"])
 
 
-def data_of(paper, problem):
-    """Return the data files that a problem reads, as paths relative to the repository."""
-    return list(getattr(load_study(paper), "DATA", {}).get(problem, ()))
+def data_of(experiment):
+    """Return the data files that an experiment reads, as paths relative to the repository.
+
+    An entry of a study's `DATA` is a list, or a function of the experiment that returns one.
+    """
+    files = getattr(load_study(experiment.paper), "DATA", {}).get(experiment.problem, ())
+    return list(files(experiment) if callable(files) else files)
 
 
 def settings_of(experiment):
     """Return what decides a seed's numbers besides the code: settings and data, as sorted JSON."""
-    names = data_of(experiment.paper, experiment.problem)
+    names = data_of(experiment)
     data = {name: datasets.expected_sha256(name) for name in names}
     return json.dumps([experiment.key(), data], sort_keys=True)
 
@@ -64,7 +68,7 @@ def run_seeds(experiment, seeds, parts, say=print, tick=lambda: None):
         The tables `runs` and `trace`.
     """
     _check_writable(Path(parts))
-    for name in data_of(experiment.paper, experiment.problem):
+    for name in data_of(experiment):
         datasets.verify_file(name)
     code, stamp = code_of(experiment.paper), stamp_of(experiment)
     n_runs = len(experiment.expected_keys(seeds=[0]))

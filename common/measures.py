@@ -238,6 +238,36 @@ def slope(claim, read):
     )
 
 
+def wins(claim, read):
+    """Test that the median of `a` is below those of all `against` in most of `variants`."""
+    medians = []
+    for variant in claim["variants"]:
+        where = (claim["experiment"], claim["metric"])
+        try:
+            rivals = (claim["a"], *claim["against"])
+            values = [read(*where, m, variant, claim.get("step")) for m in rivals]
+        except UnavailableError:
+            continue
+        medians.append([float(v.median()) for v in values])
+    if not medians:
+        raise UnavailableError(f"no variant of {claim['experiment']} has all methods")
+    own, *others = np.transpose(medians)
+    best = np.min(others, axis=0)
+    won, tied, n, share = sum(own < best), sum(own == best), len(own), claim.get("share", 0.5)
+    found = coverage.coverage(int(won), n, share)
+    return Measured(
+        comparison=f"share of variants won, {claim['a']}",
+        n=n,
+        effect=found.rate,
+        low=found.low,
+        high=found.high,
+        p_value=found.p_above,
+        p_against=found.p_below,
+        excluded=found.high < share,
+        note=f"{won} won, {tied} tied, {n - won - tied} lost of {n}",
+    )
+
+
 def certificate(claim, read):
     """Test that the metric is at most `limit` at every step, but for a rate `delta` of runs."""
     where = (claim["experiment"], claim["metric"], claim["method"], claim.get("variant"))

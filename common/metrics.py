@@ -154,6 +154,68 @@ METRICS = {
         "min",
         "true variation of f within cells over delta(h), the largest over depths",
     ),
+    # classify_dfo: what the batches found, and what the classifiers cut
+    "gap": Metric(
+        r"$\min_{s \leq t, i} f(X^{(s)}_i) - \min f$",
+        "min",
+        "best value measured so far minus the smallest of all actions",
+        monotone=-1,
+        regret=True,
+    ),
+    "best_value": Metric(
+        r"$\min_{s \leq t, i} f(X^{(s)}_i)$", "min", "best value measured so far", monotone=-1
+    ),
+    "last_batch_gap": Metric(
+        r"$f(X^{(T)}_{i^*}) - \min f$",
+        "min",
+        "best value of the last batch, the algorithm's output, minus the smallest of all actions",
+        regret=True,
+    ),
+    "rounds_to_optimum": Metric(
+        r"$t^*$",
+        "min",
+        "batch that first held a minimiser; at the end of a run without one, a batch beyond it",
+    ),
+    "cut_coverage": Metric(
+        r"$\sum_x h^{(t)}(x) p^{(t-1)}(x)$", "none", "mass that the classifier downweights"
+    ),
+    "false_cut": Metric(
+        r"$\sum_{f(x) \leq \alpha} h^{(t)}(x) p^{(t-1)}(x)$",
+        "min",
+        "downweighted mass of actions at or below the threshold",
+    ),
+    "css_difference": Metric(
+        r"$P_0(h^{(t)} \neq h_{CSS})$",
+        "min",
+        "share of all actions that exact consistent selective classification decides otherwise",
+    ),
+    "optimum_cuts": Metric(
+        r"$M_t(x^*)$", "min", "how often the least cut minimiser was downweighted", monotone=1
+    ),
+    "optimum_mass": Metric(r"$p^{(t)}(x^*)$", "max", "mass of the minimisers"),
+    "label_error": Metric(
+        r"$P(\hat Z \neq Z)$",
+        "min",
+        "share of training labels that values would have set otherwise",
+    ),
+    "n_comparisons": Metric(
+        r"$\sum_s m_s$", "none", "pairwise comparisons made so far", monotone=1
+    ),
+    "theorem1_mass_ratio": Metric(
+        r"$\max_x \mathrm{bound}(x) / p^{(t)}(x)$",
+        "min",
+        "largest over all actions of Theorem 1's lower bound over the mass, least coverage so far",
+    ),
+    "corollary1_mass_ratio": Metric(
+        r"$\max_x \mathrm{bound}(x) / p^{(t)}(x)$",
+        "min",
+        "the same for Corollary 1, over the actions for which it sets the eta of the run",
+    ),
+    "corollary1_share_ratio": Metric(
+        r"$e^{q_{\min} - q_t(x)}$",
+        "min",
+        "exponential of Corollary 1's least mistake share minus that of the same actions, largest",
+    ),
     # mvabo: regret, sets and verdicts
     "regret": Metric(
         r"$G(x^*)-G(\hat x_t)$",

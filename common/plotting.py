@@ -1,11 +1,9 @@
 """Figures: one look for all papers, and files with the same bytes for the same numbers.
 
-Colours are Okabe and Ito's; each method also has its own line style and marker, so that figures
-can be read without colour. Nothing here touches pyplot or its global state.
+Nothing here touches pyplot or its global state.
 """
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
@@ -14,6 +12,12 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from common.files import atomic_path
+from common.styles import METHODS, SEQUENCE, Style, style
+
+__all__ = [
+    "METHODS", "SEQUENCE", "Style", "interval_points", "legend", "look", "mean_band", "panels",
+    "save", "stacked", "style",
+]  # fmt: skip
 
 PANEL_WIDTH, PANEL_HEIGHT = 2.9, 2.4
 """Size of a panel in inches."""
@@ -35,81 +39,6 @@ STYLE = {
     "lines.markersize": 4.5,
     "pdf.fonttype": 42,
 }
-
-
-@dataclass(frozen=True)
-class Style:
-    """How a method looks.
-
-    Parameters
-    ----------
-    label : str
-        Display name.
-    colour, linestyle, marker
-        As matplotlib understands them.
-    """
-
-    label: str
-    colour: str
-    linestyle: object
-    marker: str
-
-
-METHODS = {
-    "mt-kb": Style("MT-KB", "#0072B2", "-", "o"),
-    "mt-bkb": Style("MT-BKB", "#56B4E9", (0, (5, 1.5)), "s"),
-    "it-kb": Style("IT-KB", "#D55E00", (0, (1.2, 1.2)), "^"),
-    "it-bkb": Style("IT-BKB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
-    "mobo": Style("MOBO", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
-    "gpoo": Style("GPOO", "#0072B2", "-", "o"),
-    "gpoo-s10": Style("GPOO, S = 10", "#56B4E9", (0, (5, 1.5)), "s"),
-    "gpoo-quad": Style("GPOO, K = 4", "#56B4E9", (0, (5, 1.5)), "s"),
-    "gpoo-two-stage": Style("GPOO, then its points", "#CC79A7", (0, (5, 1.5)), "s"),
-    "stooo": Style("StoOO", "#D55E00", (0, (1.2, 1.2)), "^"),
-    "stooo-s10": Style("StoOO, S = 10", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
-    "gptree": Style("GPTree", "#009E73", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
-    "random": Style("uniform cells", "#999999", (0, (3, 1)), "X"),
-    "hoo": Style("HOO (ours)", "#CC79A7", (0, (5, 1.5, 1.2, 1.5)), "P"),
-    "gp-ucb": Style("GP-UCB (ours)", "#000000", (0, (1, 2)), "*"),
-    "rs": Style("RS", "#999999", (0, (1.2, 1.2)), "X"),
-    "us": Style("US", "#555555", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
-    "bqoucb": Style("BQOUCB", "#E69F00", (0, (5, 1.5, 1.2, 1.5)), "v"),
-    "ada-bqoucb": Style("ADA-BQOUCB", "#B35900", (0, (2.5, 1.2)), "^"),
-    "bo-vo": Style("BO-VO", "#CC79A7", (0, (7, 1.5, 1.2, 1.5)), "<"),
-    "ada-bo-vo": Style("ADA-BO-VO", "#7A3B69", (0, (4, 1)), ">"),
-    "mt-mva-bo": Style("MT-MVA-BO", "#0072B2", "-", "o"),
-    "mt-mva-bo-continuous": Style("MT-MVA-BO, continuous X", "#56B4E9", (0, (5, 1.5)), "P"),
-    "mo-mva-bo": Style("MO-MVA-BO", "#009E73", (0, (9, 1)), "s"),
-    "constrained-mva-bo": Style("constrained MVA-BO", "#D55E00", (0, (7, 1, 1, 1, 1, 1)), "p"),
-    "egp-ts": Style("EGP-TS", "#000000", "-", "o"),
-    "gp-ts-rbf": Style("GP-TS, RBF", "#0072B2", (0, (5, 1.5)), "s"),
-    "gp-ts-ard": Style("GP-TS, RBF-ARD", "#56B4E9", (0, (1.2, 1.2)), "^"),
-    "gp-ts-m32": Style("GP-TS, Matérn-3/2", "#009E73", (0, (5, 1.5, 1.2, 1.5)), "v"),
-    "gp-ts-m52": Style("GP-TS, Matérn-5/2", "#B7950B", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "D"),
-    "gp-ts-bayes": Style("GP-TS, fully Bayesian", "#56B4E9", (0, (2.5, 1.2)), "P"),
-    "banditbo": Style("BanditBO", "#D55E00", (0, (8, 1.5)), "X"),
-    "exp3bo": Style("EXP3BO", "#E69F00", (0, (1, 2)), "<"),
-    "gp-ei": Style("GP-EI", "#CC79A7", (0, (8, 1.5, 1.2, 1.5)), ">"),
-    "egp-ei": Style("EGP-EI, sampled", "#000000", (0, (4, 1)), "p"),
-    "egp-ei-mixture": Style("EGP-EI, mixture", "#D55E00", (0, (1.5, 2.5)), "h"),
-    "random-search": Style("random search", "#999999", (0, (3, 1)), "*"),
-}
-
-SEQUENCE = (
-    ("#440154", "-", "o"),
-    ("#31688E", (0, (5, 1.5)), "s"),
-    ("#1F9E89", (0, (5, 1.5, 1.2, 1.5)), "^"),
-    ("#7AB648", (0, (1.2, 1.2)), "D"),
-    ("#DDB83A", (0, (3, 1.5, 1, 1.5, 1, 1.5)), "v"),
-)
-"""Looks of ordered variants, dark to light."""
-
-
-def style(name, place=0):
-    """Return the look of a method, or of the variant at a place of an ordered list."""
-    if name in METHODS:
-        return METHODS[name]
-    return Style(name, *SEQUENCE[place % len(SEQUENCE)])
 
 
 @contextmanager

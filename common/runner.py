@@ -130,7 +130,8 @@ def _loop(study, experiment, methods, variant, seed):
         for method in methods
     }
     kept = set(record_steps(horizon, experiment.record_steps))
-    values, seconds = {method: [] for method in methods}, []
+    size_of = getattr(study, "query_size", lambda query: 1)
+    values, seconds, n_evals = {method: [] for method in methods}, [], 0
     for step in range(1, horizon + 1):
         start = time.perf_counter()
         query = optimizer.ask()
@@ -142,12 +143,13 @@ def _loop(study, experiment, methods, variant, seed):
         start = time.perf_counter()
         optimizer.tell(query, y)
         seconds.append(asking + time.perf_counter() - start)
+        n_evals += size_of(query)
         scores = {name: scorer.told(step, optimizer, query, y) for name, scorer in scorers.items()}
         if step in kept:
             for method, found in scores.items():
                 if "round_seconds" in experiment.metrics:
                     found["round_seconds"] = np.median(seconds)
-                values[method] += [(step, step, name, float(v)) for name, v in found.items()]
+                values[method] += [(step, n_evals, name, float(v)) for name, v in found.items()]
             seconds.clear()
     facts = {
         name: getattr(instance, name) for name in ("direction", "n_init", "noise_std", "optimum")

@@ -47,7 +47,7 @@ def check(scale):
         for paper in papers():
             for experiment in load(paper, scale).experiments.values():
                 jobs.settings_of(experiment)
-                _check_bundled(jobs.data_of(paper, experiment.problem))
+                _check_bundled(jobs.data_of(experiment))
     except (ValueError, DataError) as error:
         raise WorkflowError(str(error)) from None
 
@@ -91,7 +91,7 @@ def report_inputs(wildcards):
 
 def data_files(wildcards):
     """Return the data files that a run reads."""
-    return jobs.data_of(wildcards.paper, experiment(wildcards).problem)
+    return jobs.data_of(experiment(wildcards))
 
 
 def blocks(wildcards):

@@ -391,6 +391,53 @@ def test_tables_round_trip_and_join(tmp_path):
         claims.join(tmp_path / "demo")
 
 
+def wins(tables, **changes):
+    """Evaluate a claim of wins over ten variants; `tables` has one entry a variant that was run."""
+    variants = [f"v{k}" for k in range(10)]
+    kept = experiment(3, variants[: len(tables)], ("new", "old", "older"))
+    settings = {"id": "wins", "test": "wins", "experiment": "main", "a": "new"}
+    settings |= {"against": ["old", "older"], "variants": variants} | changes
+    config = paper([settings], main=kept)
+    values = {
+        (method, variant): np.tile(np.array(column)[:, None], len(STEPS))
+        for variant, table in zip(variants, tables, strict=False)
+        for method, column in zip(("new", "old", "older"), table, strict=True)
+    }
+    return claims.evaluate(config, FakeResults({"main": values})).iloc[0]
+
+
+BETTER = ([1.0, 2.0, 9.0], [3.0, 3.0, 3.0], [4.0, 2.5, 2.5])
+TIED = ([1.0, 2.5, 9.0], [3.0, 3.0, 3.0], [4.0, 2.5, 2.5])
+WORSE = ([1.0, 2.6, 9.0], [3.0, 3.0, 3.0], [4.0, 2.5, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected", "counts"),
+    [
+        ([BETTER] * 9 + [TIED], "reproduced", "9 won, 1 tied, 0 lost of 10"),
+        ([WORSE] * 9 + [BETTER], "not reproduced", "1 won, 0 tied, 9 lost of 10"),
+        ([BETTER] * 6 + [WORSE] * 2, "inconclusive", "6 won, 0 tied, 2 lost of 8"),
+    ],
+)
+def test_wins_count_strictly_best_medians_over_the_variants_that_are_run(tables, expected, counts):
+    row = wins(tables)
+    assert row["verdict"] == expected
+    assert counts in row["why"]
+    assert row["n"] == len(tables)
+
+
+def test_wins_take_a_share_and_known_methods_only():
+    assert wins([BETTER] * 10, share=0.9)["verdict"] == "inconclusive"
+    assert wins([BETTER] * 10, share=0.7)["verdict"] == "reproduced"
+    config = paper(
+        [{"id": "w", "test": "wins", "experiment": "main", "a": "new", "against": ["odl"],
+          "variants": ["a", "b", "c"]}],
+        main=experiment(3, ("a", "b", "c")),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"claims\.w\.against: unknown method 'odl'"):
+        claims.validate(config.claims, config)
+
+
 @pytest.mark.parametrize(("ratio", "told"), [(2.5, True), (0.4, False)])
 def test_why_a_claim_may_differ_is_told_with_an_adverse_verdict_only(ratio, told):
     results = FakeResults({"main": planted(np.random.default_rng(1), 10, ratio)})

@@ -51,6 +51,7 @@ def raw(tmp_path, monkeypatch):
     """An empty data/raw, and a table of sources that names one file."""
     monkeypatch.setattr(datasets, "RAW", tmp_path / "raw")
     monkeypatch.setattr(datasets, "DATA", tmp_path)
+    monkeypatch.setattr(datasets, "ROOT", tmp_path)
     monkeypatch.delenv(datasets.MIRROR, raising=False)
     monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     set_source(tmp_path, "")
@@ -135,6 +136,37 @@ def test_wrong_mirror_falls_back_to_the_address(raw, address, tmp_path, monkeypa
     assert datasets.fetch(NAME, progress=False).read_bytes() == GOOD
 
 
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ("pass", "make.py did not make it (it gave no reason)"),
+        ("import sys; sys.exit('the host is down')", "did not make it (the host is down)"),
+        ("Path('raw/lab/readings.csv').write_bytes(b'other')", "did not make it"),
+    ],
+)
+def test_a_script_that_does_not_make_the_file_is_one_line_and_leaves_nothing(raw, script, message):
+    (raw / "lab").mkdir(parents=True)
+    plant_script(raw, script)
+    with pytest.raises(DataError) as caught:
+        datasets.fetch(NAME)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert left_behind(raw) == []
+
+
+def test_a_script_makes_the_file_if_the_mirror_has_none(raw, tmp_path, monkeypatch):
+    (raw / "lab").mkdir(parents=True)
+    plant_script(raw, f"Path('raw/lab/readings.csv').write_bytes({GOOD[:13]!r} * 500)")
+    monkeypatch.setenv(datasets.MIRROR, str(tmp_path / "nowhere"))
+    assert datasets.fetch(NAME).read_bytes() == GOOD
+
+
+def plant_script(raw, text):
+    """Name a script as the source; the root of the repository is the folder of raw."""
+    set_source(raw.parent, "make.py")
+    (raw.parent / "make.py").write_text(f"from pathlib import Path\n{text}\n")
+
+
 def test_unknown_name_is_answered_with_the_nearest(raw):
     with pytest.raises(DataError, match=r"unknown data file 'lab/reading.csv'; did you mean"):
         datasets.fetch("lab/reading.csv")
@@ -193,7 +225,10 @@ def test_command_line(raw, tmp_path, monkeypatch, capsys):
 def test_sources_are_complete():
     for name, row in datasets.sources().items():
         assert len(row["sha256"]) == 64
-        assert row["url"].startswith("https://") or "mirrors only" in row["citation"]
+        if row["url"].endswith(".py"):
+            assert (ROOT / row["url"]).is_file()
+        else:
+            assert row["url"].startswith("https://") or "mirrors only" in row["citation"]
         assert row["licence"], name
 
 

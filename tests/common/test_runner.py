@@ -1,6 +1,7 @@
 """One run of an experiment: paired streams, failures as rows, the caller's generator untouched."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -103,3 +104,10 @@ def test_sparse_recording_keeps_the_same_values(experiment):
     joined = few.merge(full, on=[*TRACE_COLUMNS[:-1]], suffixes=("", "_full"))
     assert len(joined) == len(few)
     np.testing.assert_array_equal(joined["value"], joined["value_full"])
+
+
+def test_evaluations_are_counted_by_the_size_of_a_query(experiment):
+    batched = dict(vars(study)) | {"query_size": lambda query: 7}
+    _, trace = run(experiment, plugin=SimpleNamespace(**batched))
+    assert (trace["n_evals"] == 7 * trace["step"]).all()
+    assert (run(experiment)[1]["n_evals"] == run(experiment)[1]["step"]).all()

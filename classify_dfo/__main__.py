@@ -1,0 +1,7 @@
+"""Command line of this paper: ``python -m classify_dfo --help``."""
+
+import sys
+
+from common.cli import main
+
+sys.exit(main("classify_dfo"))

@@ -1,0 +1,179 @@
+"""Figures of [CDFO] over many problems or settings: the table, studies, speed."""
+
+import numpy as np
+import pandas as pd
+
+from classify_dfo.curves import curves, last_values, quartiles
+from common import plotting
+from common.plotting import look, panels
+
+READINGS = ("classify-rf", "classify-rf-majority", "classify-rf-low", "classify-rf-soft")
+SHORT = {
+    "classify-rf": "R1", "classify-rf-majority": "R2", "classify-rf-low": "R3",
+    "classify-rf-soft": "R4",
+}  # fmt: skip
+
+
+def _medians(results, experiment):
+    """Return the median last gap of each variant (rows, in order) and method (columns)."""
+    last = last_values(results, experiment)
+    table = last.pivot_table(index="variant", columns="method", values="value", aggfunc="median")
+    return table.loc[list(results.config(experiment).variants)]
+
+
+def table(results):
+    """Draw the median gap of every method on the further assays, over that of random-2x."""
+    medians = _medians(results, "table")
+    ratios = medians.div(medians["random-2x"], axis=0)
+    ratios = ratios.loc[ratios["classify-rf-majority"].sort_values().index]
+    order = ["random-search", "gp-ei", "classify-rf-low", "classify-rf-majority", "classify-rf"]
+    fig, (ax,) = panels(["gap at the end over that of random-2x"], height=0.8 + 0.22 * len(ratios))
+    fig.set_figwidth(6.6)
+    with look():
+        for place, method in enumerate(order):
+            looks = plotting.style(method)
+            rows = np.arange(len(ratios)) + 0.13 * (place - 2)
+            ax.plot(
+                ratios[method], rows, linestyle="none", marker=looks.marker, color=looks.colour,
+                markeredgecolor="white", markeredgewidth=0.4, label=looks.label, clip_on=False,
+            )  # fmt: skip
+        ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+        ax.set_yticks(range(len(ratios)), [v.upper().replace("-", " ") for v in ratios.index])
+        ax.set(ylim=(len(ratios) - 0.5, -0.5), xlim=(0, None), xlabel="0: the optimum was found")
+        ax.grid(axis="x", visible=False)
+    plotting.legend(fig, [ax], "Point: ratio of the medians over seeds.")
+    found = medians.stack().rename("median_gap").reset_index()
+    found["ratio"] = (
+        ratios.stack().reindex(pd.MultiIndex.from_frame(found[["variant", "method"]])).to_numpy()
+    )
+    return fig, found.assign(n=results.config("table").seeds)
+
+
+SETTINGS = {
+    "default": r"$\eta$ = 1, 10 trees, no repeats",
+    "eta-09": r"$\eta$ = 0.9",
+    "eta-half": r"$\eta$ = 1/2",
+    "trees-100": "100 trees",
+    "trees-100-eta-half": r"100 trees, $\eta$ = 1/2",
+    "repeats": "repeats",
+    "repeats-eta-half": r"repeats, $\eta$ = 1/2",
+    "quartile": "25% quantile",
+    "quartile-eta-half": r"25% quantile, $\eta$ = 1/2",
+}
+
+
+def sensitivity(results):
+    """Draw the median gap of each rule and setting over that of random-2x."""
+    places = {"sensitivity": "CRX", "sensitivity-vsx1": "VSX1", "sensitivity-airfoil": "airfoils"}
+    fig, axes = panels(list(places.values()), height=3.0)
+    fig.set_figwidth(9.6)
+    tables = []
+    with look():
+        for ax, (experiment, name) in zip(axes, places.items(), strict=True):
+            medians = _medians(results, experiment)
+            ratios = medians[list(READINGS)].div(medians["random-2x"], axis=0)
+            ratios = ratios.reindex([v for v in SETTINGS if v in ratios.index])
+            image = ax.imshow(ratios, vmin=0, vmax=1.6, cmap="RdYlBu_r", aspect="auto")
+            for (row, column), value in np.ndenumerate(ratios.to_numpy()):
+                ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8)
+            ax.set_xticks(range(len(READINGS)), [SHORT[m] for m in READINGS])
+            ax.set_yticks(range(len(ratios)), [SETTINGS[v] for v in ratios.index])
+            ax.grid(visible=False)
+            long = ratios.stack().rename("ratio").reset_index()
+            tables.append(long.assign(panel=name, n=results.config(experiment).seeds))
+        fig.colorbar(image, ax=axes, label="gap / gap of random-2x", shrink=0.8, extend="max")
+    note = "Ratio of the medians over seeds at the end; 0: the optimum was found. R1 is literal."
+    plotting.legend(fig, (), note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def batches(results):
+    """Draw the gap up to an eleventh batch."""
+    shown = {("batches", "crx"): "CRX", ("batches", "vsx1"): "VSX1"}
+    order = ["classify-rf", "classify-rf-majority", "random-search"]
+    fig, axes, data = curves(results, shown, order, "gap", columns=2, ylabel="gap")
+    for ax in axes:
+        ax.axvline(10, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+        ax.set_ylim(bottom=0)
+    plotting.legend(fig, axes, "Line: median over seeds. Band: quartiles. Dashed: ten batches.")
+    return fig, data
+
+
+SAMPLERS = {
+    "default": "width 1", "half-width": "width 1/2", "double-width": "width 2",
+    "cma-narrow": "step 0.15", "cma-wide": "step 0.25",
+}  # fmt: skip
+
+
+def samplers(results):
+    """Draw the gap at the end for both samplers and several widths."""
+    places = {"samplers": "Hartmann", "samplers-shekel": "Shekel"}
+    fig, axes = panels(list(places.values()), columns=2)
+    tables = []
+    with look():
+        for ax, (experiment, name) in zip(axes, places.items(), strict=True):
+            last = last_values(results, experiment)
+            numbers = quartiles(last.groupby(["method", "variant"])["value"])
+            present = [v for v in SAMPLERS if v in set(numbers["variant"])]
+            for place, method in enumerate(("classify-rf", "classify-rf-s1", "cma-es")):
+                part = numbers[numbers["method"] == method]
+                if part.empty:
+                    continue
+                rows = [present.index(v) + 0.15 * (place - 0.5) for v in part["variant"]]
+                looks = plotting.style(method)
+                label = "classify-rf, sampler S2" if method == "classify-rf" else looks.label
+                ax.hlines(rows, part["low"], part["high"], color=looks.colour)
+                ax.plot(
+                    part["median"], rows, linestyle="none", marker=looks.marker,
+                    color=looks.colour, markeredgecolor="white", label=label,
+                )  # fmt: skip
+            ax.set_yticks(range(len(present)), [SAMPLERS[v] for v in present])
+            ax.set(ylim=(len(present) - 0.5, -0.5), xlabel="gap at the end", xlim=(0, None))
+            tables.append(numbers.assign(panel=name))
+    plotting.legend(fig, axes, "Point: median over seeds. Bar: quartiles.")
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def assays(results):
+    """Draw over all assays the distribution of the gap relative to that of random-2x."""
+    medians = _medians(results, "assays")
+    ratios = medians.div(medians["random-2x"], axis=0)
+    fig, (ax,) = panels([f"{len(ratios)} assays"], height=3.0)
+    tables = []
+    with look():
+        for method in [*READINGS[:3], "random-search"]:
+            values, looks = np.sort(ratios[method]), plotting.style(method)
+            share = np.arange(1, len(values) + 1) / len(values)
+            ax.step(
+                values, share, where="post", color=looks.colour, linestyle=looks.linestyle,
+                label=looks.label,
+            )  # fmt: skip
+            tables.append(pd.DataFrame({"method": method, "ratio": values, "share": share}))
+        ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+        top = max(2.0, float(np.quantile(ratios.to_numpy(), 0.98)))
+        ax.set(xlim=(-0.02, top), ylim=(0, 1.02), xlabel="gap at the end / gap of random-2x")
+        ax.set_ylabel("share of assays")
+    plotting.legend(fig, [ax], "Ratio of the medians over seeds. Left of 1: better than random-2x.")
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def speed(results):
+    """Draw the time of a round of every method."""
+    places = {"dna": "DNA, 32,896 actions", "airfoil": "airfoils, 3,280 actions"}
+    fig, axes = panels(list(places.values()), columns=2)
+    tables = []
+    with look():
+        for ax, (experiment, name) in zip(axes, places.items(), strict=True):
+            trace = results.trace(experiment, "round_seconds")
+            late = trace[trace["step"] > 1]
+            numbers = quartiles(late.groupby("method", sort=False)["value"])
+            ax.hlines(range(len(numbers)), numbers["low"], numbers["high"], color="#0072B2")
+            ax.plot(numbers["median"], range(len(numbers)), "o", color="#0072B2")
+            labels = [plotting.style(m).label for m in numbers["method"]]
+            ax.set_yticks(range(len(numbers)), labels)
+            ax.set(xscale="log", xlabel="seconds a round", ylim=(len(numbers) - 0.5, -0.5))
+            ax.minorticks_off()
+            tables.append(numbers.assign(panel=name))
+    note = "Point: median over rounds from the second on and seeds. Bar: quartiles. One thread."
+    plotting.legend(fig, (), note)
+    return fig, pd.concat(tables, ignore_index=True)

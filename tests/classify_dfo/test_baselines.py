@@ -1,0 +1,596 @@
+"""Random search, CMA-ES, GP-EI and box classification: special cases, formulas, laws."""
+
+import copy
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from classify_dfo import CMAES, GPEI, BoxClassifier, RandomSearch, problems
+from classify_dfo.baselines import shrink_box, start_cma
+from classify_dfo.functions import hartmann6
+from classify_dfo.spaces import Box, Catalogue, first_batch
+from classify_dfo.surrogate import (
+    ACQUISITIONS,
+    BLOCK,
+    START,
+    Surrogate,
+    best_candidate,
+    expected_improvement,
+    log_expected_improvement,
+)
+from common.gp import GP
+from common.rng import Streams
+
+BOX = Box([-2.0, 0.0, 1.0], [2.0, 5.0, 1.5])
+RNG = np.random.default_rng(7)
+TABLE = Catalogue((RNG.random((400, 10)) < 0.5).astype(float))
+VALUES = TABLE.features @ RNG.standard_normal(10)
+
+ON_BOXES = {
+    "random": lambda **k: RandomSearch(BOX, **k),
+    "random-2x": lambda **k: RandomSearch(BOX, factor=2, **k),
+    "cma": lambda **k: CMAES(BOX, **k),
+    "gp": lambda **k: GPEI(BOX, n_fit=40, restarts=1, candidates=60, **k),
+    "box": lambda **k: BoxClassifier(BOX, **k),
+}
+ON_TABLES = {
+    "random": lambda **k: RandomSearch(TABLE, **k),
+    "random-2x": lambda **k: RandomSearch(TABLE, factor=2, **k),
+    "gp": lambda **k: GPEI(TABLE, n_fit=40, restarts=1, **k),
+}
+ALL = [(name, make, BOX) for name, make in ON_BOXES.items()]
+ALL += [(f"{name} on a table", make, TABLE) for name, make in ON_TABLES.items()]
+every_method = pytest.mark.parametrize(
+    ("make", "domain"), [(m, d) for _, m, d in ALL], ids=[name for name, _, _ in ALL]
+)
+
+
+def sphere(X):
+    return ((X - [0.5, 2.0, 1.2]) ** 2).sum(axis=1)
+
+
+def values_of(domain, batch):
+    return sphere(batch) if domain is BOX else VALUES[batch]
+
+
+def drive(optimizer, rounds):
+    for _ in range(rounds):
+        batch = optimizer.ask()
+        optimizer.tell(batch, values_of(optimizer.domain, batch))
+    return optimizer
+
+
+@every_method
+def test_batches_have_their_size_lie_in_the_domain_and_repeat_with_the_seed(make, domain):
+    a, b, c = (drive(make(batch=12, rng=seed), 4) for seed in (0, 0, 1))
+    sizes = {len(batch) for batch in a.batches}
+    assert sizes == ({24} if getattr(a, "factor", 1) == 2 else {12})
+    for batch in a.batches:
+        np.testing.assert_array_equal(domain.check(batch), batch)
+    for one, two in zip(a.batches, b.batches, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(a.batches[0], c.batches[0])
+    assert not np.array_equal(a.batches[-1], c.batches[-1])
+
+
+@every_method
+def test_pending_batch_stays_and_bad_answers_change_nothing(make, domain):
+    optimizer = drive(make(batch=10, rng=0), 1)
+    batch = optimizer.ask()
+    np.testing.assert_array_equal(optimizer.ask(), batch)
+    untouched = copy.deepcopy(optimizer) if not hasattr(optimizer, "_strategy") else None
+    y = values_of(domain, batch)
+    for wrong in (y[:-1], np.where(np.arange(len(y)) == 2, np.nan, y), y * 1j, "no"):
+        with pytest.raises((ValueError, TypeError)):
+            optimizer.tell(batch, wrong)
+    with pytest.raises(ValueError, match="batch"):
+        optimizer.tell(batch[:-1], y[:-1])
+    optimizer.tell(batch, y)
+    after = optimizer.ask()
+    if untouched is not None:
+        untouched.tell(batch, y)
+        np.testing.assert_array_equal(untouched.ask(), after)
+
+
+@every_method
+def test_the_global_generator_is_left_alone(make, domain):
+    np.random.seed(3)  # noqa: NPY002
+    before = np.random.get_state()  # noqa: NPY002
+    drive(make(batch=8, rng=0), 3)
+    after = np.random.get_state()  # noqa: NPY002
+    assert before[0] == after[0]
+    np.testing.assert_array_equal(before[1], after[1])
+    assert before[2:] == after[2:]
+
+
+@every_method
+def test_constant_and_huge_values_run(make, domain):
+    for scale in (0.0, 1e9, 1e-9):
+        optimizer = make(batch=8, rng=0)
+        for _ in range(3):
+            batch = optimizer.ask()
+            optimizer.tell(batch, 1e6 * (scale > 1) + scale * values_of(domain, batch))
+        assert len(optimizer.batches) == 3
+
+
+@every_method
+def test_recommendation_is_the_best_so_far(make, domain):
+    optimizer = drive(make(batch=9, rng=2), 3)
+    queries, y = np.concatenate(optimizer.batches), np.concatenate(optimizer.values)
+    np.testing.assert_array_equal(optimizer.recommend(), queries[y.argmin()])
+    assert len(optimizer.result()) == len(y)
+
+
+@pytest.mark.paper("classify_dfo", "s4-random")
+@pytest.mark.parametrize("domain", [BOX, TABLE], ids=["box", "table"])
+def test_all_methods_of_a_seed_share_their_first_batch(domain):
+    shared = first_batch(domain, 9, Streams.of(4).initial)
+    makers = [RandomSearch, GPEI] + [BoxClassifier] * (domain is BOX)
+    for make in makers:
+        np.testing.assert_array_equal(make(domain, batch=9, rng=4).ask(), shared)
+    twice = RandomSearch(domain, batch=9, factor=2, rng=4).ask()
+    np.testing.assert_array_equal(twice[:9], shared)
+    assert len(twice) == 18
+
+
+@pytest.mark.paper("classify_dfo", "s4-random")
+@pytest.mark.parametrize("make", ON_TABLES.values(), ids=ON_TABLES)
+def test_no_action_of_a_table_is_asked_twice_and_all_are_in_the_end(make):
+    optimizer = make(batch=90, rng=0)
+    with pytest.raises(ValueError, match="all 400 actions"):
+        drive(optimizer, 9)
+    asked = np.concatenate(optimizer.batches)
+    assert sorted(asked) == list(range(400))
+    assert VALUES[optimizer.recommend()] == VALUES.min()
+
+
+@pytest.mark.paper("classify_dfo", "s4-random")
+def test_random_draws_are_uniform():
+    counts = np.zeros(40)
+    small = Catalogue(np.arange(40.0))
+    for seed in range(600):
+        optimizer = RandomSearch(small, batch=5, rng=seed)
+        for _ in range(2):
+            batch = optimizer.ask()
+            optimizer.tell(batch, np.zeros(5))
+        counts[optimizer.batches[1]] += 1
+    # each action is in a second batch of 5 out of 40 with probability 1/8
+    band = 4.5 * np.sqrt(600 / 8 * 7 / 8)
+    assert np.abs(counts - 600 / 8).max() < band
+    points = drive(RandomSearch(BOX, batch=500, rng=0), 4).batches[3]
+    mean = points.mean(0)
+    centre, spread = (BOX.lower + BOX.upper) / 2, BOX.side / np.sqrt(12 * 500)
+    assert (np.abs(mean - centre) < 4.5 * spread).all()
+
+
+@pytest.mark.paper("classify_dfo", "s4-cma")
+def test_cma_es_is_a_plain_use_of_the_library():
+    optimizer = CMAES(BOX, batch=14, step_share=0.3, rng=5)
+    streams = Streams.of(5)
+    strategy = start_cma(streams.initial.random(3), 0.3, 14, streams.algorithm)
+    assert strategy.sigma0 == 0.3
+    assert strategy.popsize == 14
+    for _ in range(25):
+        batch, solutions = optimizer.ask(), strategy.ask()
+        np.testing.assert_array_equal(batch, BOX.lower + BOX.side * np.array(solutions))
+        optimizer.tell(batch, sphere(batch))
+        strategy.tell(solutions, list(sphere(BOX.lower + BOX.side * np.array(solutions))))
+    assert min(map(min, optimizer.values)) < 1e-3
+
+
+@pytest.mark.paper("classify_dfo", "s4-cma")
+def test_cma_es_draws_what_a_seeded_library_draws():
+    """With the library's own seeding and generator in place of ours, every query is the same."""
+    import cma
+
+    class Legacy:
+        """A generator whose draws are those of NumPy's global one, seeded with 11."""
+
+        def __init__(self):
+            self.state = np.random.RandomState(11)
+
+        def standard_normal(self, shape):
+            return self.state.randn(*shape)
+
+    x0 = np.full(3, 0.4)
+    ours = start_cma(x0, 0.25, 10, Legacy())
+    kept = np.random.get_state()  # noqa: NPY002
+    try:
+        options = {"popsize": 10, "bounds": [0, 1], "seed": 11, "verbose": -9}
+        plain = cma.CMAEvolutionStrategy(x0, 0.25, options)
+        for _ in range(6):
+            a, b = ours.ask(), plain.ask()
+            np.testing.assert_array_equal(a, b)
+            ours.tell(a, list(sphere(np.array(a))))
+            plain.tell(b, list(sphere(np.array(b))))
+    finally:
+        np.random.set_state(kept)  # noqa: NPY002
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp", "s4-gp-batch")
+def test_expected_improvement_is_its_integral():
+    rng = np.random.default_rng(0)
+    for mean, std, best, jitter in rng.uniform([-1, 0.1, -1, 0], [1, 2, 1, 0.3], (12, 4)):
+        f = np.linspace(mean - 12 * std, mean + 12 * std, 400_001)
+        gain = np.maximum(best - jitter - f, 0)
+        slow = np.trapezoid(gain * norm.pdf(f, mean, std), f)
+        assert expected_improvement(mean, std, best, jitter) == pytest.approx(slow, abs=1e-7)
+    assert expected_improvement(0.0, 0.0, 1.0, 0.25) == 0.75
+    assert expected_improvement(1.0, 0.0, 0.5) == 0.0
+    np.testing.assert_array_equal(
+        expected_improvement(0.0, 1.0, 0.3), expected_improvement(0.0, 1.0, 0.29, jitter=0.0)
+    )
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-search")
+def test_logarithm_is_that_of_the_improvement_and_goes_on_where_it_underflows():
+    mean, std = np.linspace(-4, 20, 241), 0.7
+    plain = expected_improvement(mean, std, 0.2)
+    found = log_expected_improvement(mean, std, 0.2)
+    kept = (0.19 - mean) / std > -6  # farther out the plain form cancels
+    np.testing.assert_allclose(found[kept], np.log(plain[kept]), rtol=1e-6)
+    assert (np.diff(found) < 0).all()
+    for z in (-30.0, -300.0, -1e4, -3e5, -1e8):
+        series = 1 - 3 / z**2 + 15 / z**4 - 105 / z**6
+        slow = -0.5 * z**2 - 0.5 * np.log(2 * np.pi) - 2 * np.log(-z) + np.log(series)
+        assert log_expected_improvement(-z, 1.0, 0.0, jitter=0.0) == pytest.approx(
+            slow, rel=1e-14, abs=1e-6
+        )
+    assert log_expected_improvement(-2.0, 0.0, 0.0, jitter=0.0) == pytest.approx(np.log(2.0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(-3, 3), st.floats(-3, 3), st.floats(0, 3), st.floats(0, 3))
+def test_improvement_grows_with_the_deviation_and_falls_with_the_mean(m1, m2, s1, s2):
+    low, high = sorted((s1, s2))
+    assert expected_improvement(m1, low, 0.0) <= expected_improvement(m1, high, 0.0) + 1e-12
+    low, high = sorted((m1, m2))
+    assert expected_improvement(low, s1, 0.0) >= expected_improvement(high, s1, 0.0) - 1e-12
+
+
+def conditioned(n=60, d=6, seed=0, theta=(1.3, 0.4, 0.05)):
+    """Return a surrogate on binary features with fixed hyperparameters, and its data."""
+    rng = np.random.default_rng(seed)
+    X, z = (rng.random((n, d)) < 0.5).astype(float) + 5, rng.standard_normal(n)
+    surrogate = Surrogate()
+    surrogate._middle, surrogate._spread = X.mean(0), float(np.sqrt(2 * X.var(0).sum()))
+    return surrogate.condition(X, z, *theta), X, z, rng
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp", "s4-gp-kernel")
+def test_surrogate_has_the_posterior_of_the_common_gp():
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+    surrogate, X, z, rng = conditioned()
+    kernel = ConstantKernel(1.3) * RBF(0.4 * surrogate._spread)
+    oracle = GP(kernel, 0.05).condition(X, z)
+    C = rng.uniform(5, 6, (3 * BLOCK + 17, 6))
+    mean, var = oracle.predict(C)
+    np.testing.assert_allclose(surrogate.mean(C), mean, rtol=1e-10, atol=1e-11)
+    found, std = surrogate.mean_std(C)
+    np.testing.assert_allclose(found, mean, rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(std**2, var, rtol=1e-9, atol=1e-11)
+    assert surrogate.f_min == pytest.approx(oracle.predict(X)[0].min(), abs=1e-10)
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-fit")
+def test_hyperparameters_maximise_the_marginal_likelihood():
+    from scipy.optimize import minimize
+    from scipy.stats import multivariate_normal
+
+    rng = np.random.default_rng(1)
+    X = rng.random((50, 2))
+    y = 40 + 7 * np.sin(5 * X[:, 0]) + rng.standard_normal(50)
+    surrogate = Surrogate(n_fit=50, restarts=3).fit(X, y, rng)
+    z = (y - y.mean()) / y.std()
+    squares = ((X[:, None] - X) ** 2).sum(-1) / surrogate._spread**2
+
+    def negative(theta):
+        v, length, noise = np.exp(theta)
+        K = v * np.exp(-0.5 * squares / length**2) + noise * np.eye(50)
+        return -multivariate_normal.logpdf(z, np.zeros(50), K)
+
+    at = negative(surrogate.theta)
+    for start in (surrogate.theta, np.log([1.0, 0.3, 0.1]), np.log([2.0, 1.0, 0.01])):
+        assert at <= minimize(negative, start, method="Nelder-Mead").fun + 1e-3
+    np.testing.assert_allclose(
+        np.exp(surrogate.theta),
+        [surrogate.variance, surrogate._scale_x / surrogate._spread, surrogate.noise_var],
+    )
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-fit")
+def test_a_fit_uses_a_random_subset_and_starts_from_the_last_values_too(monkeypatch):
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    seen = []
+    original = GaussianProcessRegressor.fit
+
+    def fit(self, X, y):
+        seen.append((len(X), self.n_restarts_optimizer, self.kernel.theta.copy()))
+        return original(self, X, y)
+
+    monkeypatch.setattr(GaussianProcessRegressor, "fit", fit)
+    surrogate, rng = Surrogate(n_fit=30, restarts=4), np.random.default_rng(0)
+    X = rng.random((80, 3))
+    first = surrogate.fit(X, X.sum(1), rng).theta.copy()
+    assert len(surrogate._X) == 80  # the posterior has all
+    surrogate.fit(X[:20], X[:20].sum(1), rng)
+    assert [row[:2] for row in seen] == [(30, 4), (20, 0), (20, 0)]
+    np.testing.assert_array_equal(seen[1][2], first)
+    np.testing.assert_array_equal(seen[2][2], np.log(START))
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-fit")
+@pytest.mark.parametrize("last", [(1.0, 0.01, 0.01), (100.0, 100.0, 1e-6)])
+def test_bad_last_values_do_not_trap_the_fit(last):
+    rng = np.random.default_rng(0)
+    X = rng.random((120, 8))
+    trapped, fresh = Surrogate(), Surrogate()
+    trapped.theta = np.log(last)
+    trapped.fit(X, X.sum(1), rng)
+    fresh.fit(X, X.sum(1), rng)
+    np.testing.assert_allclose(trapped.mean(X), fresh.mean(X), atol=0.02)
+
+
+def test_a_failed_fit_keeps_the_last_hyperparameters(monkeypatch):
+    from sklearn.gaussian_process import GaussianProcessRegressor
+
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 2))
+    surrogate = Surrogate().fit(X, X[:, 0], rng)
+    before = surrogate.theta.copy()
+
+    def fit(self, X, y):
+        self.kernel_ = self.kernel.clone_with_theta(np.full(3, np.nan))
+        self.log_marginal_likelihood_value_ = np.nan
+        return self
+
+    monkeypatch.setattr(GaussianProcessRegressor, "fit", fit)
+    assert surrogate.fit(X, X[:, 1], rng).theta is not None
+    np.testing.assert_array_equal(surrogate.theta, before)
+    assert np.isfinite(Surrogate().fit(X, X[:, 1], rng).mean(X)).all()
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp", "s4-gp-batch")
+@pytest.mark.parametrize("search", ACQUISITIONS)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_greedy_action_is_the_best_of_an_enumeration(seed, search):
+    surrogate, X, _, rng = conditioned(n=40, d=9, seed=seed, theta=(0.8, 0.3 + 0.1 * seed, 0.01))
+    C = (rng.random((5 * BLOCK + 3, 9)) < 0.5) + 5.0
+    allowed = rng.random(len(C)) < 0.7
+    mean, std = surrogate.mean_std(C)
+    slow = ACQUISITIONS[search](mean, std, surrogate.f_min, 0.01)
+    index, value = best_candidate(surrogate, C, 0.01, search=search)
+    assert value == pytest.approx(slow.max(), rel=1e-12)
+    assert slow[index] == pytest.approx(slow.max(), rel=1e-12)
+    index, value = best_candidate(surrogate, C, 0.01, allowed, search)
+    assert allowed[index]
+    assert value == pytest.approx(slow[allowed].max(), rel=1e-12)
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-batch")
+def test_a_far_candidate_is_found_behind_blocks_of_known_good_ones():
+    """Many candidates with the smallest mean are almost known; the best one is far from data."""
+    surrogate = Surrogate()
+    surrogate._middle, surrogate._spread = np.zeros(2), 1.0
+    surrogate.condition(np.zeros((10, 2)), np.full(10, -1.0), 1.0, 1.0, 0.05)
+    C = np.vstack([np.zeros((2 * BLOCK, 2)), np.full((2 * BLOCK, 2), 9.0)])
+    improvement = expected_improvement(*surrogate.mean_std(C), surrogate.f_min, 0.01)
+    index, value = best_candidate(surrogate, C, 0.01, search="plain")
+    assert index >= 2 * BLOCK
+    assert value == improvement[-1] > 3 * improvement[0] > 0
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-batch")
+def test_a_batch_is_one_greedy_action_and_uniform_others():
+    optimizer = drive(GPEI(TABLE, batch=20, rng=0), 3)
+    other = copy.deepcopy(optimizer)
+    batch = optimizer.ask()
+    unseen = np.ones(400, dtype=bool)
+    unseen[np.concatenate(other.batches)] = False
+    queries, y = np.concatenate(other.batches), np.concatenate(other.values)
+    surrogate, rng = other.surrogate, other.streams.algorithm
+    surrogate.fit(TABLE.features[queries], y, rng)  # draws what the optimiser drew
+    z = (y - y.mean()) / y.std()
+    assert surrogate.f_min == pytest.approx(surrogate.mean(TABLE.features[queries]).min(), abs=1e-9)
+    assert surrogate.f_min != z.min()
+    improvement = expected_improvement(*surrogate.mean_std(TABLE.features), surrogate.f_min, 0.01)
+    assert improvement[batch[0]] == pytest.approx(improvement[unseen].max(), rel=1e-9)
+    unseen[batch[0]] = False
+    np.testing.assert_array_equal(batch[1:], rng.choice(np.flatnonzero(unseen), 19, replace=False))
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp", "s4-gp-search")
+@pytest.mark.parametrize("search", ACQUISITIONS)
+def test_gradient_of_the_acquisition_is_its_slope(search):
+    surrogate, X, _, rng = conditioned(n=30, d=4, theta=(1.1, 0.6, 0.02))
+
+    def plain(x):
+        return ACQUISITIONS[search](*surrogate.mean_std(x[None]), surrogate.f_min, 0.01)[0]
+
+    for x in rng.uniform(5, 6, (8, 4)):
+        value, gradient = surrogate.improvement_gradient(x, 0.01, search)
+        assert value == pytest.approx(plain(x), rel=1e-8)
+        for i in range(4):
+            step = np.eye(4)[i] * 1e-5
+            slope = (plain(x + step) - plain(x - step)) / 2e-5
+            assert gradient[i] == pytest.approx(slope, rel=1e-4, abs=1e-7)
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-search")
+def test_a_sure_gp_follows_a_linear_function_to_its_corner():
+    instance = problems.Linear(dim=12).draw(np.random.default_rng(0))
+    optimizer = GPEI(instance.domain, batch=150, rng=0)
+    optimizer.tell(batch := optimizer.ask(), instance.evaluate(batch))
+    assert instance.evaluate(optimizer.ask())[0] == pytest.approx(instance.optimum, rel=1e-6)
+    # the plain improvement is 0 at every candidate: there is nothing to climb
+    U = np.random.default_rng(1).random((1000, 12))
+    surrogate = optimizer.surrogate
+    values = expected_improvement(*surrogate.mean_std(U), surrogate.f_min, 0.01)
+    assert (values == 0).mean() > 0.9
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp", "s4-gp-points")
+def test_on_a_box_the_first_point_is_better_than_any_candidate_and_data_are_capped():
+    optimizer = drive(GPEI(BOX, batch=15, max_points=20, rng=1), 4)
+    y = np.concatenate(optimizer.values)
+    for _ in range(12):
+        kept, values = optimizer._data()
+        assert kept.shape == (20, 3)
+        assert len(np.unique(kept, axis=0)) == 20
+        assert values.min() == y.min()
+        np.testing.assert_array_equal(values, sphere(kept))
+    batch = optimizer.ask()
+    surrogate = optimizer.surrogate
+    unit = (batch - BOX.lower) / BOX.side
+    U = np.vstack([unit, np.random.default_rng(0).random((3000, 3))])
+    improvement = expected_improvement(*surrogate.mean_std(U), surrogate.f_min, 0.01)
+    assert improvement[0] >= improvement.max() * (1 - 1e-6)
+    uncapped = drive(GPEI(BOX, batch=15, max_points=60, rng=1), 4)
+    np.testing.assert_array_equal(uncapped._data()[0], np.concatenate(uncapped.batches))
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp-batch")
+def test_a_batch_of_one_is_the_greedy_point_alone():
+    optimizer = GPEI(TABLE, batch=1, rng=0)
+    drive(optimizer, 6)
+    assert {len(batch) for batch in optimizer.batches} == {1}
+
+
+def test_many_near_duplicates_with_little_noise_are_survived():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.random((5, 3)), 12, axis=0) + 1e-9 * rng.standard_normal((60, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        surrogate = Surrogate(restarts=1).fit(X, X.sum(1), rng)
+        assert np.isfinite(np.concatenate(surrogate.mean_std(X))).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(0, 60), st.booleans())
+def test_a_learnt_box_holds_its_centre_and_no_other_point(seed, d, n, rounded):
+    rng = np.random.default_rng(seed)
+    box = Box(np.full(d, -1.0), np.full(d, 2.0))
+    centre, others = box.uniform(1, rng)[0], box.uniform(n, rng) if n else np.empty((0, d))
+    if rounded:  # many points share coordinates with the centre
+        centre, others = np.round(centre), np.round(others)
+    others = np.vstack([others, centre, centre])  # copies cannot be excluded
+    lower, upper = shrink_box(centre, others, box, rng)
+    assert (lower <= centre).all()
+    assert (centre <= upper).all()
+    assert (box.lower <= lower).all()
+    assert (upper <= box.upper).all()
+    held = ((others >= lower) & (others <= upper)).all(axis=1)
+    assert (others[held] == centre).all()
+    if n == 0:
+        np.testing.assert_array_equal([lower, upper], [box.lower, box.upper])
+
+
+@pytest.mark.paper("classify_dfo", "ours-box-classifier")
+def test_box_queries_exclude_the_bad_points_of_the_last_batch(monkeypatch):
+    optimizer = drive(BoxClassifier(BOX, batch=30, positives=4, trust=1.0, rng=0), 3)
+    y, queries = np.concatenate(optimizer.values), np.concatenate(optimizer.batches)
+    good = queries[np.argsort(y)[:4]]
+    last = optimizer.batches[-1]
+    calls = []
+    from classify_dfo import baselines
+
+    original = baselines.shrink_box
+    monkeypatch.setattr(
+        baselines,
+        "shrink_box",
+        lambda *a: calls.append((a[0], a[1], original(*a))) or calls[-1][2],
+    )
+    batch = optimizer.ask()
+    assert len(calls) == 30
+    for x, (centre, others, (lower, upper)) in zip(batch, calls, strict=True):
+        assert (centre == good).all(axis=1).any()
+        for other in others:
+            assert (other == last).all(axis=1).any()
+            assert not (other == good).all(axis=1).any()
+        assert ((lower <= x) & (x <= upper)).all()
+    assert len(calls[0][1]) == sum(not (point == good).all(axis=1).any() for point in last)
+
+
+@pytest.mark.paper("classify_dfo", "ours-box-classifier")
+def test_box_classification_and_cma_es_beat_random_search_on_a_smooth_function():
+    cube = Box(np.zeros(6), np.ones(6))
+    found = {}
+    for make in (RandomSearch, CMAES, BoxClassifier):
+        best = []
+        for seed in range(5):
+            optimizer = make(cube, batch=60, rng=seed)
+            for _ in range(10):
+                batch = optimizer.ask()
+                optimizer.tell(batch, hartmann6(batch))
+            best.append(min(map(min, optimizer.values)))
+        found[make] = np.median(best)
+    assert found[CMAES] < found[RandomSearch]
+    assert found[BoxClassifier] < found[RandomSearch]
+
+
+@pytest.mark.parametrize("method", [CMAES, BoxClassifier])
+def test_methods_for_boxes_refuse_a_catalogue(method):
+    with pytest.raises(TypeError, match="needs a Box, got Catalogue"):
+        method(TABLE, batch=10)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: RandomSearch(BOX, batch=0),
+        lambda: RandomSearch(BOX, batch=5, factor=0),
+        lambda: CMAES(BOX, batch=1),
+        lambda: CMAES(BOX, batch=5, step_share=0.0),
+        lambda: CMAES(BOX, batch=5, step_share=1.5),
+        lambda: GPEI(BOX, batch=5, jitter=-0.1),
+        lambda: GPEI(BOX, batch=5, max_points=0),
+        lambda: GPEI(BOX, batch=5, n_fit=0),
+        lambda: GPEI(BOX, batch=5, search="exact"),
+        lambda: BoxClassifier(BOX, batch=5, positives=0),
+        lambda: BoxClassifier(BOX, batch=5, trust=0.0),
+        lambda: RandomSearch(TABLE, batch=401).ask(),
+    ],
+)
+def test_settings_out_of_range_are_refused(make):
+    with pytest.raises(ValueError, match=r"got|smaller|unknown"):
+        make()
+
+
+@pytest.mark.paper("classify_dfo", "s4-gp")
+def test_gp_finds_more_than_random_on_airfoils():
+    instance = problems.Airfoil().draw(np.random.default_rng(0))
+    best = {}
+    for make in (RandomSearch, GPEI):
+        found = []
+        for seed in range(3):
+            optimizer = make(instance.domain, batch=15, rng=seed)
+            for _ in range(6):
+                batch = optimizer.ask()
+                optimizer.tell(batch, instance.evaluate(batch))
+            found.append(min(map(min, optimizer.values)))
+        best[make] = np.median(found)
+    assert best[GPEI] < best[RandomSearch]
+
+
+@pytest.mark.parametrize("scale", [1e-90, 1e-12, 1e12])
+def test_gp_ei_does_not_depend_on_the_unit_of_the_values(scale):
+    table = Catalogue(np.random.default_rng(0).random((80, 2)))
+    values = ((table.features - 0.3) ** 2).sum(axis=1)
+    runs = [GPEI(table, batch=8, restarts=1, rng=1) for _ in range(2)]
+    for run, unit in zip(runs, (1.0, scale), strict=True):
+        for _ in range(3):
+            batch = run.ask()
+            run.tell(batch, unit * values[batch])
+    assert runs[0].batches[1][0] == runs[1].batches[1][0]
+    assert runs[0].batches[2][0] == runs[1].batches[2][0]
+
+
+def test_cma_es_says_that_it_needs_two_inputs():
+    with pytest.raises(ValueError, match="CMAES needs a box of at least 2 inputs"):
+        CMAES(Box([0], [1]), batch=5)
