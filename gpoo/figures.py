@@ -83,7 +83,7 @@ MAPS = {
 
 
 def sk(results):
-    """Draw the logarithm of the mean final regret over S and K."""
+    """Draw the natural logarithm of the mean final regret over S and K. [GPOO] Sec. 5."""
     table = _final(results, "sk")
     places = table["variant"].str.extract(r"^(.*)-k(\d+)-s(\d+)$")
     table["panel"], table["K"], table["S"] = places[0], places[1].astype(int), places[2].astype(int)

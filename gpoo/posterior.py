@@ -21,7 +21,7 @@ class CellPosterior:
         C_t = A_{1:t} k(X_{1:t}, X_{1:t}) A_{1:t}^\top + \sigma^2 I_t
 
     where the entries of A are 1/S. The variance is that of the average reward, without noise, and
-    the noise is added once to each observed average.
+    the noise is added once to each observed average. The prior mean is 0.
 
     Parameters
     ----------

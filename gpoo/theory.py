@@ -224,7 +224,7 @@ def near_optimal(values, optimum, margin):
 def depth_bound(budget, counts, margins, *, beta, noise_var, arity):
     r"""Return a depth that the tree reaches with N rounds, on the events xi_1 and xi_2.
 
-    The largest H with
+    The largest H, below the number of given counts and margins, with
 
     .. math:: n(\delta(0)) + K \sum_{l < H} |I_l|\, n(\delta(l+1)) \le N, \qquad
         n(\delta) = \lceil \beta_N \sigma^2 / \delta^2 \rceil

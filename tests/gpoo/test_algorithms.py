@@ -6,7 +6,7 @@ import pytest
 from common.runner import optimize
 from gpoo import GPOO, Partition, SquaredExponential, StoOO, TwoStage
 from gpoo.theory import beta_scaled, beta_union, geometric_delta, lipschitz_delta
-from tests.gpoo.conftest import ALL, CODE, DELTA, average, drive, gpoo
+from tests.gpoo.conftest import ALL, CODE, DELTA, KERNEL, average, drive, gpoo
 from tests.gpoo.oracles import algorithm_1, code_form
 
 K_SE = SquaredExponential(0.1, 0.5)
@@ -115,6 +115,49 @@ def test_recommendation_is_the_best_inner_node_under_the_final_posterior():
     assert deepest.recommend().depth == max(depths)
 
 
+@pytest.mark.paper("gpoo", "s3-interval-shrinks", "s4-late-test", "s4-inner-width")
+@pytest.mark.parametrize("name", ["gpoo", "gpoo-boxes", "gpoo-square"])
+def test_intervals_shrink_with_every_pull_and_stay_within_delta_once_expanded(name):
+    search, noise, expanded = ALL[name](), np.random.default_rng(0), {}
+    for t in range(1, 41):
+        cell = search.ask()
+        place = search.nodes.index(cell)
+        before, widths = search.posterior.var.copy(), search.widths(t)
+        search.tell(cell, average(cell) + 0.1 * noise.standard_normal())
+        after, n = search.posterior.var, len(before)
+        assert (after[:n] <= before + 1e-12).all()
+        # the pulled node's falls by a known factor, so that its test comes with a narrower one
+        factor = np.sqrt(1 + before[place] / search.noise_var)
+        assert widths[place] == pytest.approx(factor * search.widths(t)[place])
+        if not search.is_leaf[place]:
+            expanded[place] = search.beta(t)
+        for inner, beta in expanded.items():
+            bound = np.sqrt(search.beta(t) / beta) * search.margins[inner]
+            assert search.widths(t)[inner] <= bound * (1 + 1e-9)
+    assert len(expanded) > 5
+
+
+@pytest.mark.paper("gpoo", "s3-non-leaf-precise")
+def test_inner_nodes_are_predicted_more_precisely_for_their_depth_than_leaves():
+    """CI / delta(h) is at most about 1 for inner nodes and mostly above it for leaves."""
+    search = gpoo()
+    drive(search, 40)
+    leaf = np.array(search.is_leaf)
+    ratio = search.widths(40) / search.margins
+    assert ratio[~leaf].max() < 1.2
+    assert np.median(ratio[leaf]) > np.median(ratio[~leaf])
+
+
+@pytest.mark.paper("gpoo", "s5-hyperparameters")
+@pytest.mark.parametrize("changes", [{}, CODE], ids=["paper", "code"])
+def test_hyperparameters_stay_as_given(changes):
+    search = gpoo(**changes)
+    drive(search, 30)
+    gp = search.posterior.gp
+    assert gp.kernel is KERNEL
+    assert (KERNEL.length_scale, KERNEL.variance, gp.noise_var) == (0.1, 0.5, 0.01)
+
+
 @pytest.mark.paper("gpoo", "s2-tree", "alg1-l2")
 def test_one_pull_a_round_and_at_most_one_expansion():
     search = gpoo(Partition(1, 3, 4))
@@ -155,6 +198,15 @@ def test_jitter_changes_the_posterior_a_little_and_nothing_else():
     assert run(plain, 40) == run(changed, 40)
     difference = np.abs(plain.posterior.mean - changed.posterior.mean).max()
     assert 0 < difference < 1e-6
+    # it is added to the noise variance of inference
+    more, noisier = gpoo(jitter=0.01), gpoo(noise_var=0.02)
+    for search in (more, noisier):
+        search.tell(search.ask(), 0.3)
+    np.testing.assert_array_equal(more.posterior.mean, noisier.posterior.mean)
+    np.testing.assert_array_equal(more.posterior.var, noisier.posterior.var)
+    assert gpoo(variance="predictive", jitter=0.01).width_var[0] == pytest.approx(
+        gpoo().width_var[0] + 0.01
+    )
 
 
 def test_root_start_with_late_tests_can_go_on():

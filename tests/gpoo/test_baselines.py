@@ -74,7 +74,7 @@ def test_widths_of_stooo():
     assert ratio == pytest.approx(5)  # 1 / (2 sigma)
 
 
-@pytest.mark.paper("gpoo", "s5-gptree", "s5-gptree-constants")
+@pytest.mark.paper("gpoo", "s5-gptree", "s5-gptree-constants", "s5-gptree-depth")
 def test_constants_of_gptree():
     assert gptree_beta(80) == pytest.approx(0.6316, abs=5e-5)
     assert gptree_max_depth(80) == pytest.approx(19.0, abs=0.05)

@@ -36,7 +36,8 @@ def test_every_line_equation_and_statement_has_a_row():
 
 SETTINGS = (
     "s2-higher-dim", "s2-two-stage", "alg1-l1", "alg1-l6", "alg1-l8", "app-a-quantile",
-    "lemma-1-beta", "s5-kernel", "s5-noise", "s5-arity", "s5-points", "s5-budget", "s5-repeats",
+    "lemma-1-beta", "s5-kernel", "s5-noise", "s5-prior-variance", "s5-arity", "s5-points",
+    "s5-budget", "s5-repeats",
     "s5-delta", "s5-beta", "s5-stooo", "s5-stooo-fresh", "s5-eta", "code-c3", "code-c5", "code-c6",
     "code-c7-base", "code-c9",
 )  # fmt: skip
@@ -84,6 +85,54 @@ def test_replayed_runs_are_the_recorded_ones(recorded):
     np.testing.assert_allclose(table["b"], table["mean"] + table["width"] + table["delta"])
     assert table["low"].iloc[0] == 0
     np.testing.assert_array_equal(table["high"][:-1], table["low"][1:])
+
+
+class Stub:
+    """Regrets of two seeds: 0.1 and 0.3 for every setting of an experiment."""
+
+    def config(self, name):
+        return load_paper("gpoo", "paper").experiments[name]
+
+    def trace(self, name, metric="aggregated_regret"):
+        config = self.config(name)
+        rows = [
+            (variant, method, seed, step, metric, value)
+            for variant in config.variants
+            for method in config.methods(variant)
+            for seed, value in enumerate((0.1, 0.3))
+            for step in (1, config.horizon)
+        ]
+        return pd.DataFrame(rows, columns=["variant", "method", "seed", "step", "metric", "value"])
+
+
+@pytest.mark.paper("gpoo", "s5-sk-map")
+def test_map_of_points_and_arity_shows_the_natural_log_of_the_mean():
+    figure, data = figures.sk(Stub())
+    assert set(zip(data["S"], data["K"], strict=True)) == {
+        (S, K) for S in (1, 10, 20, 30, 40, 50) for K in (2, 3, 4, 5)
+    }
+    np.testing.assert_allclose(data["log_mean"], -1.6094379124)  # log 0.2, not the mean of logs
+    assert figure.axes[0].get_xlabel().startswith("arity")
+
+
+@pytest.mark.paper("gpoo", "s5-bands")
+def test_regret_curves_are_means_with_one_standard_deviation():
+    figure, data = figures.regret(Stub())
+    np.testing.assert_allclose(data["mean"], 0.2)
+    np.testing.assert_allclose(data["high"] - data["mean"], 0.1 * np.sqrt(2))
+    published = data[data["panel"].str.endswith("authors' form")]
+    curves = published.groupby("panel")["method"].unique().map(set)
+    assert len(curves) == 3
+    for shown in curves:
+        assert shown == {"gpoo", "stooo", "gptree", "gpoo-s10", "stooo-s10"}
+
+
+@pytest.mark.paper("gpoo", "s5-function-plots")
+def test_plots_of_the_functions_mark_their_maximisers(recorded):
+    figure, _ = figures.functions(recorded)
+    for ax, x in zip(figure.axes, (0.8999, 0.973, 0.956), strict=False):
+        marked = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 1]
+        assert np.abs(marked[0][0] - x) < 1e-3
 
 
 def test_every_figure_has_its_function():

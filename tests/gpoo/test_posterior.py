@@ -1,5 +1,7 @@
 """Aggregated observations: the printed matrices, weights 1/S, noise once, limits in S."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import dblquad, quad
@@ -8,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from common.functionals import Functionals
 from common.gp import GP
 from gpoo import BoxAverages, Partition, SquaredExponential
+from gpoo.functions import published_function
 from gpoo.posterior import CellPosterior
 from gpoo.problems import PublishedProblem
 from gpoo.regions import cell_functionals
@@ -44,6 +47,45 @@ def test_one_sweep_with_caches_is_the_dense_posterior(S):
         mean, var = dense_posterior(KERNEL, 0.01, pairs, cell.representatives)
         assert posterior.mean[place] == pytest.approx(mean, abs=1e-11)
         assert posterior.var[place] == pytest.approx(var, abs=1e-12)
+
+
+@pytest.mark.paper("gpoo", "eq-3", "eq-4", "s3-gaussian")
+def test_any_test_points_and_weights():
+    """Eqs. (3), (4) for a_* and X_* that are no cell's, after averages over cells."""
+    posterior, _, history = grown(3, rounds=12)
+    rng = np.random.default_rng(2)
+    X, a = rng.random((5, 1)), rng.standard_normal(5)
+    points = np.concatenate([cell.representatives for cell, _ in history])
+    A = np.kron(np.eye(12), np.full((1, 3), 1 / 3))
+    C = A @ KERNEL(points) @ A.T + 0.01 * np.eye(12)
+    k_star = A @ KERNEL(points, X) @ a
+    mean, var = posterior.gp.predict(Functionals(X[None], a))
+    assert mean[0] == pytest.approx(k_star @ np.linalg.solve(C, [y for _, y in history]), abs=1e-11)
+    expected = a @ KERNEL(X) @ a - k_star @ np.linalg.solve(C, k_star)
+    assert var[0] == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.paper("gpoo", "s2-prior-mean")
+@pytest.mark.parametrize("S", [1, 10, None])
+def test_prior_mean_is_zero(S):
+    partition = Partition(1, 2, S)
+    nodes = [partition.root, *partition.children(partition.root)]
+    assert CellPosterior(KERNEL, 0.01, nodes).mean.tolist() == [0, 0, 0]
+
+
+@pytest.mark.paper("gpoo", "s2-row-order")
+def test_order_of_the_representative_points_does_not_matter():
+    rng, partition = np.random.default_rng(3), Partition(1, 2, 5)
+    nodes = [partition.root, *partition.children(partition.root)]
+    mixed = [replace(c, representatives=rng.permutation(c.representatives)) for c in nodes]
+    plain, other = (CellPosterior(KERNEL, 0.01, cells) for cells in (nodes, mixed))
+    for posterior in (plain, other):
+        posterior.observe(0, 0.4)
+        posterior.observe(2, -0.1)
+    np.testing.assert_allclose(other.mean, plain.mean, rtol=1e-12)
+    np.testing.assert_allclose(other.var, plain.var, rtol=1e-12)
+    f = published_function(1)
+    np.testing.assert_allclose(f.averages(mixed), f.averages(nodes), rtol=1e-12)
 
 
 @pytest.mark.paper("gpoo", "app-b")

@@ -30,7 +30,7 @@ def run(method, params, metrics, horizon=30, problem=None):
     return instance, search, rows
 
 
-@pytest.mark.paper("gpoo", "def-1", "def-2", "s2-min-below-mean")
+@pytest.mark.paper("gpoo", "def-1", "def-2", "s2-min-below-mean", "s2-fixed-budget")
 @pytest.mark.parametrize("method", ["gpoo", "gptree", "hoo", "gp-ucb", "gpoo-two-stage"])
 def test_regrets_from_their_definitions(method):
     metrics = ("aggregated_regret", "point_regret", "recommended_depth", "reward")
@@ -209,7 +209,10 @@ def test_every_number_reaches_the_b_values(field, value):
     assert found[0] != found[1]
 
 
-@pytest.mark.paper("gpoo", "s5-sk", "s5-budget", "s5-repeats", "s5-arity", "s5-points")
+@pytest.mark.paper(
+    "gpoo", "s5-sk", "s5-budget", "s5-repeats", "s5-arity", "s5-points", "s5-domain", "s5-kernel",
+    "s5-prior-variance",
+)  # fmt: skip
 def test_settings_of_the_experiments():
     experiments = load_paper("gpoo", "paper").experiments
     regret, sk, ablation = (experiments[name] for name in ("regret", "sk", "ablation"))
@@ -229,6 +232,7 @@ def test_settings_of_the_experiments():
             assert study.Params(**experiment.params(variant)) == code
         assert study.Params(**ablation.params(f"f{f}-paper")) == study.Params()
         assert study.Params(**regret.params(f"f{f}-s1")) == study.Params()
+        assert PublishedProblem(function=f).draw(rng_for(*KEY, "instance")).partition.dim == 1
     assert study.Params(**sk.params("f3-paper-k2-s1")) == study.Params()
     assert (code.start, code.round_order, code.variance, code.model_noise_var) == (
         "children", "test-pull", "predictive", 0.005,
@@ -237,6 +241,30 @@ def test_settings_of_the_experiments():
     assert (code.max_depth, code.jitter, code.stooo) == (10, 1e-8, "code")
 
 
+@pytest.mark.paper("gpoo", "thm-probability", "app-a-quantile", "lemma-1")
+def test_certificates_permit_the_failures_that_their_statement_does():
+    """Lemma 1 fails with p, Assumption 3 with that of L, what needs both with their sum."""
+    config = load_paper("gpoo", "paper")
+    claims = {claim["id"]: claim for claim in config.claims}
+    experiment = config.experiments["certificates"]
+    params = study.Params(**experiment.params("s1"))
+    assert (params.p, params.lipschitz_p) == (0.1, 0.02)
+    assert claims["theory-intervals"]["delta"] == params.p
+    assert claims["theory-smoothness"]["delta"] == params.lipschitz_p
+    for name in ("selected", "expanded", "regret", "depth"):
+        both = params.p + params.lipschitz_p
+        assert claims[f"theory-{name}"]["delta"] == pytest.approx(both)
+    assert "delta" not in claims["theory-pulls"]
+    fixed = [c for c in config.claims if c.get("experiment") == "assumptions"]
+    for claim in fixed:  # delta(h) is fixed there, only the intervals may fail
+        sure = claim["metric"] == "smoothness_ratio"
+        assert claim.get("delta", 0) == (0 if sure else params.p)
+    # every round is tried
+    for name in ("certificates", "assumptions"):
+        assert config.experiments[name].record_steps == "all"
+
+
+@pytest.mark.paper("gpoo", "s5-seeds")
 def test_runs_are_paired_and_repeat():
     rows = [run("gpoo", study.Params(), ("aggregated_regret",))[2] for _ in range(2)]
     assert rows[0] == rows[1]

@@ -28,6 +28,18 @@ def cells_of(partition, depth):
     return cells
 
 
+@pytest.mark.paper("gpoo", "s2-domain", "s2-tree")
+def test_root_is_the_domain_and_children_cover_their_parent(partition):
+    d = partition.dim
+    assert (partition.root.low.tolist(), partition.root.high.tolist()) == ([0] * d, [1] * d)
+    for cell in cells_of(partition, 2)[::3]:
+        children = partition.children(cell)
+        assert len(children) == partition.arity
+        volume = sum(np.prod(c.high - c.low) for c in children)
+        assert volume == pytest.approx(np.prod(cell.high - cell.low))
+        assert all((c.low >= cell.low).all() and (c.high <= cell.high).all() for c in children)
+
+
 @pytest.mark.paper("gpoo", "s2-partition", "s2-numbering")
 def test_every_point_lies_in_exactly_one_cell_of_a_depth(partition):
     rng = np.random.default_rng(0)
@@ -122,6 +134,7 @@ def test_bad_settings_are_refused(settings, match):
         Partition(**settings)
 
 
+@pytest.mark.paper("gpoo", "s2-domain")
 @pytest.mark.parametrize("x", [[1.5], [-0.1], [0.5, 0.5], [np.nan]])
 def test_points_outside_the_domain_are_refused(x):
     with pytest.raises(ValueError, match=r"x must be"):
