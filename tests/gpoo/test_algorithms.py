@@ -59,6 +59,30 @@ def test_authors_form_step_by_step(K, S):
     assert {search.nodes[i].name for i in search.leaves()} == {leaf[:2] for leaf in leaves}
 
 
+@pytest.mark.paper("gpoo", "code-c7-cap", "code-c1")
+def test_cap_on_the_depth_against_the_transcription():
+    settings = CODE | {"max_depth": 2}
+    search = GPOO(
+        Partition(1, 2, 5), K_SE, noise_var=0.01, delta=DELTA, beta=beta_scaled, **settings
+    )
+    pulled, best, _ = code_form(
+        K_SE, noisy(), K=2, S=5, N=40, noise_var=0.01, delta=DELTA, beta=beta_scaled, cap=2
+    )
+    assert run(search, 40) == (pulled, best)
+    assert max(cell.depth for cell in search.nodes) == 3
+
+
+@pytest.mark.paper("gpoo", "eq-5", "s3-confidence")
+def test_b_values_along_a_run_are_sums_of_their_three_terms():
+    search = gpoo()
+    drive(search, 12)
+    spread = np.sqrt(beta_scaled(13) * search.posterior.var)
+    depths = np.array([cell.depth for cell in search.nodes])
+    expected = search.posterior.mean + spread + 3.0 * 2.0**-depths
+    np.testing.assert_allclose(search.b_values(13), expected)
+    np.testing.assert_allclose(search.posterior.std, np.sqrt(search.posterior.var))
+
+
 @pytest.mark.paper("gpoo", "s2-one-point")
 def test_one_point_a_cell_is_point_feedback_at_the_centre():
     from common.gp import GP
