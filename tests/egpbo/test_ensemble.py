@@ -164,6 +164,18 @@ def test_components_and_functions_are_drawn_from_the_mixture():
     np.testing.assert_allclose(np.cov(thetas.T), ensemble.Sigma[1], atol=0.08)
 
 
+@pytest.mark.paper("egpbo", "eq-10", "alg1-component")
+@pytest.mark.parametrize(
+    ("u", "component"), [(0.0, 0), (0.19, 0), (0.21, 1), (0.49, 1), (0.51, 2), (0.999, 2), (1.0, 2)]
+)
+def test_a_component_is_the_weights_interval_that_a_uniform_number_meets(u, component):
+    class Fixed:
+        def random(self):
+            return u  # 1 is what rounding might make of it
+
+    assert make(prior_weights=[0.2, 0.3, 0.5]).draw_component(Fixed()) == component
+
+
 @pytest.mark.paper("egpbo", "s3-selection")
 @pytest.mark.parametrize("member", [0, 1, 2])
 def test_the_weight_of_the_true_member_wins(member):
