@@ -93,7 +93,7 @@ class EGPTS(BoxOptimizer):
         self.ensemble = None
         self.hyperparameters = [None] * len(self.kernels)
         self.failed_fits = 0
-        self._fitted_at = self._full_fit_at = 0
+        self._fitted_at = self._full_fit_at = 0  # mutants: the first fit sets both before use
 
     def ask(self, n=None):
         """Return a new query, or n of them drawn from the same posterior (one synchronous round).
@@ -168,7 +168,7 @@ class EGPTS(BoxOptimizer):
     def _sample_maximiser(self, m):
         theta = self.ensemble.draw_theta(m, self.streams.algorithm)
         function = SampledFunction(self.ensemble.V[m], theta)
-        return self.maximiser.maximise(function, self.streams.algorithm)
+        return self.maximiser.maximise(function, self.streams.algorithm)  # mutants: a pair, twice
 
     def _observe(self, x, y, component):
         """Update weights and posteriors of all components. [EGPBO] Eqs. (13), (15)."""

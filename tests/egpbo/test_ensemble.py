@@ -101,6 +101,21 @@ def test_an_update_is_the_papers_line_by_line():
         np.testing.assert_allclose(ensemble.Sigma[m], Sigma, atol=1e-12)
 
 
+@pytest.mark.paper("egpbo", "s5-banditbo", "s5-exp3bo")
+@pytest.mark.parametrize("only", [0, 1, 2])
+def test_an_update_of_one_component_leaves_the_others_and_all_weights(only):
+    X, y = data(6)
+    whole, one = make(), make()
+    for x, value in zip(X, y, strict=True):
+        whole.update(x, value)
+        one.update(x, value, only=only)
+    for m in range(3):
+        theta, Sigma = (whole.theta[m], whole.Sigma[m]) if m == only else (0, PRIOR_VARS[m])
+        np.testing.assert_allclose(one.theta[m], theta, atol=1e-12)
+        np.testing.assert_allclose(one.Sigma[m], Sigma * np.eye(40) if m != only else Sigma)
+    np.testing.assert_array_equal(one.weights, np.full(3, 1 / 3))
+
+
 @pytest.mark.paper("egpbo", "alg1-batch")
 @settings(max_examples=20, deadline=None)
 @given(st.permutations(range(8)))
@@ -147,6 +162,18 @@ def test_components_and_functions_are_drawn_from_the_mixture():
     thetas = np.array([ensemble.draw_theta(1, rng) for _ in range(20_000)])
     np.testing.assert_allclose(thetas.mean(0), ensemble.theta[1], atol=0.05)
     np.testing.assert_allclose(np.cov(thetas.T), ensemble.Sigma[1], atol=0.08)
+
+
+@pytest.mark.paper("egpbo", "eq-10", "alg1-component")
+@pytest.mark.parametrize(
+    ("u", "component"), [(0.0, 0), (0.19, 0), (0.21, 1), (0.49, 1), (0.51, 2), (0.999, 2), (1.0, 2)]
+)
+def test_a_component_is_the_weights_interval_that_a_uniform_number_meets(u, component):
+    class Fixed:
+        def random(self):
+            return u  # 1 is what rounding might make of it
+
+    assert make(prior_weights=[0.2, 0.3, 0.5]).draw_component(Fixed()) == component
 
 
 @pytest.mark.paper("egpbo", "s3-selection")
