@@ -186,7 +186,7 @@ def test_theorem_3_and_its_kin():
     assert theory.selective_bound(500, 0.4, loss, 0.5, 9) == pytest.approx(math.log(0.6))
 
 
-@pytest.mark.paper("classify_dfo", "thm-a6", "thm-a7")
+@pytest.mark.paper("classify_dfo", "thm-a6", "thm-a7", "def-a4")
 def test_bernstein_abstention():
     assert theory.bernstein_abstention(2.0, 0.01, 1.0, 1.5) == pytest.approx(0.12)
     assert theory.bernstein_abstention(2.0, 0.01, 0.5, 1.5) == pytest.approx(0.6)
@@ -283,7 +283,7 @@ def test_lemma_a5_on_logistic_losses():
     assert np.mean(np.array(seen) < bound) <= delta
 
 
-@pytest.mark.paper("classify_dfo", "lem-a6")
+@pytest.mark.paper("classify_dfo", "lem-a6", "def-a1")
 def test_lemma_a6_levels_are_nested_for_a_logistic_loss():
     """L_tau in Q_{tau + zeta} in L_{tau + 2 zeta} about the minimum of a regularised loss."""
     rng = np.random.default_rng(7)
