@@ -165,8 +165,8 @@ def quadratic_slack(tau, convexity, lipschitz):
     .. math:: \zeta = O(M (\tau/\gamma)^{3/2}), \quad
         VS_{\tau+2\zeta} \supseteq L_{\tau+2\zeta} \supseteq Q_{\tau+\zeta} \supseteq L_\tau
 
-    Source: [CDFO] Lemma A.6; taken here with the constant 1/6 of Taylor's theorem on the radius
-    sqrt(2 tau / gamma).
+    Source: [CDFO] Lemma A.6, Definition A.1; taken here with the constant 1/6 of Taylor's theorem
+    on the radius sqrt(2 tau / gamma).
 
     Parameters
     ----------

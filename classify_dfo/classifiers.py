@@ -251,7 +251,8 @@ class MultiplierBootstrap:
 
     Notes
     -----
-    Source: [CDFO] Sec. 3, App. A.3, Definition A.3.
+    Source: [CDFO] Sec. 3, Definition A.3. Without penalty and scale, theta_b is of order n^(-1/2)
+    from theta_n (Lemma A.8) and 1/n from its first-order expansion (Lemma A.9).
     """
 
     n_draws: int = 62

@@ -179,8 +179,8 @@ def excess_width(n, delta, vc_dim):
 
     .. math:: \sigma(n, \delta, d) = 2 \sqrt{ 2 (d \log(2 n e / d) + \log(2 / \delta)) / n }
 
-    Source: [CDFO] App. A.5, from [WEY]; the inner 2 is not visible in our text and taken from
-    there. Above d = 2 n, where all labellings of 2 n points are possible, d is taken as 2 n.
+    Source: [CDFO] App. A.5, Definition A.4, from [WEY]; the inner 2 is not visible in our text and
+    taken from there. Above d = 2 n, where 2 n points may have all labellings, d is taken as 2 n.
 
     Parameters
     ----------

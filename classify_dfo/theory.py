@@ -267,7 +267,7 @@ def bernstein_abstention(coefficient, width, beta, factor):
 
     .. math:: B \Delta_h (4 \sigma(n, \delta/4, V))^\beta
 
-    Source: [CDFO] Theorem A.6, Theorem A.7; sigma is `selective.excess_width`.
+    Source: [CDFO] Theorem A.6, Theorem A.7, Definition A.4; sigma is `selective.excess_width`.
 
     Parameters
     ----------

@@ -188,3 +188,26 @@ def test_logistic_models_warn_of_features_that_their_penalty_does_not_fit(classi
     with pytest.warns(UserWarning, match="penalty is meant for features of order 1"):
         classifier.fit(X * [scale, 1, 1, 1], Z, np.random.default_rng(0))
     classifier.fit(np.column_stack([X, np.ones(120)]), Z, np.random.default_rng(0))
+
+
+@pytest.mark.paper("classify_dfo", "lem-a8", "lem-a9")
+def test_perturbed_fits_approach_the_fit_and_faster_their_expansion():
+    """From 50 to 800 points the first distance falls about 4 times, the second about 16 times."""
+    rng, means = np.random.default_rng(8), []
+    for n in (50, 800):
+        distances = []
+        for _ in range(12):
+            rows = rng.uniform(-1, 1, (n, 2))
+            z = (rng.random(n) < 1 / (1 + np.exp(-rows @ [1.0, -1.0]))).astype(int)
+            u = rng.uniform(-1, 1, n)
+            centre, (drawn,) = MultiplierBootstrap(C=1e3).thetas(rows, z, u[None])
+            full = np.column_stack([rows, np.ones(n)])
+            share = 1 / (1 + np.exp(-full @ centre))
+            hessian = (full * (share * (1 - share))[:, None]).T @ full / n
+            expansion = centre - np.linalg.solve(hessian, (u * (share - z)) @ full / n)
+            distances.append([np.linalg.norm(drawn - x) for x in (centre, expansion)])
+        means.append(np.median(distances, axis=0))
+    to_centre, to_expansion = means[0] / means[1]
+    assert 2 < to_centre < 7
+    assert to_expansion > 8
+    assert (means[1][1] < 0.1 * means[1][0]).all()

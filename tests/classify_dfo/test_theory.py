@@ -186,7 +186,7 @@ def test_theorem_3_and_its_kin():
     assert theory.selective_bound(500, 0.4, loss, 0.5, 9) == pytest.approx(math.log(0.6))
 
 
-@pytest.mark.paper("classify_dfo", "thm-a6", "thm-a7")
+@pytest.mark.paper("classify_dfo", "thm-a6", "thm-a7", "def-a4")
 def test_bernstein_abstention():
     assert theory.bernstein_abstention(2.0, 0.01, 1.0, 1.5) == pytest.approx(0.12)
     assert theory.bernstein_abstention(2.0, 0.01, 0.5, 1.5) == pytest.approx(0.6)
@@ -283,7 +283,7 @@ def test_lemma_a5_on_logistic_losses():
     assert np.mean(np.array(seen) < bound) <= delta
 
 
-@pytest.mark.paper("classify_dfo", "lem-a6")
+@pytest.mark.paper("classify_dfo", "lem-a6", "def-a1")
 def test_lemma_a6_levels_are_nested_for_a_logistic_loss():
     """L_tau in Q_{tau + zeta} in L_{tau + 2 zeta} about the minimum of a regularised loss."""
     rng = np.random.default_rng(7)
@@ -327,6 +327,8 @@ ANCHORS = [  # worked by hand: logarithms of 2 and 3 are literals
     (theory.cutting_plane_bound, (3, 1.0, 64), 3 * LN2 - 6 * LN2),
     (theory.cutting_plane_bound, (2, 0.5, 6), 3 * LN2 - 3 * LN3),
     (theory.cutting_plane_bound, (9, 1.0, 4), -LN2),
+    (theory.cutting_plane_bound, (0, 0.5, 4), -2 * LN2),
+    (theory.theorem1_bound, (5, 1.0, 0.0, 5, 1), -LN2),
     (theory.theorem1_bound, (30, 0.3, 0.5, 2, 8), 1.8 - 1.5 - 4 * LN2),
     (theory.theorem1_bound, (18, 0.5, 0.25, 4, 16), 1.0 - 1.25 - 5 * LN2),
     (theory.rarely_cut_bound, (20, 0.5, 0.5, 7), 7 * math.e**-2),
@@ -340,6 +342,7 @@ ANCHORS = [  # worked by hand: logarithms of 2 and 3 are literals
     (theory.corollary1_least_share, (0.5, 60, 16), 0.25 - LN2 / 4),
     (theory.corollary1_least_share, (0.25, 120, 1), 0.25 - LN2 / 20),
     (theory.least_draws, (0.125,), 8.0),
+    (theory.least_draws, (1.0,), 1.0),
     (theory.abstention_bound, (3.0, 0.2), 0.6),
     (theory.median_batch, (0.25, 0.125, 4), 48 * LN2),
     (theory.median_batch, (0.375, 0.5, 2), 96 * LN2),
@@ -349,6 +352,8 @@ ANCHORS = [  # worked by hand: logarithms of 2 and 3 are literals
     (theory.selective_bound, (10**4, 0.25, 0.125, 0.5, 2), LN3 - 2 * LN2),
     (theory.bernstein_abstention, (2.0, 1.0, 0.5, 3.0), 12.0),
     (theory.bernstein_abstention, (2.0, 0.125, 1.0, 3.0), 3.0),
+    (theory.pairwise_label_error, (0.0, 3), 0.0),
+    (theory.pairwise_label_error, (1.0, 3), 0.0),
     (theory.pairwise_label_error, (0.75, 1), 0.25),
     (theory.pairwise_label_error, (0.75, 2), 1 / 16),
     (theory.pairwise_label_error, (0.75, 2, "coin"), 1 / 16 + 3 / 16),
@@ -361,6 +366,7 @@ ANCHORS = [  # worked by hand: logarithms of 2 and 3 are literals
     (linear_theory.low_side_ratio, (0.5, 0.25, 0.5), 3.5),
     (linear_theory.low_side_ratio, (0.375, 0.125, 1.0), 1.5),
     (linear_theory.linear_bound, (40, 0.125, 8.0, 0.5), 1.0 - 5 * LN2),
+    (linear_theory.linear_bound, (20, 0.0, 8.0, 8.0), -2 * LN2),
     (linear_theory.linear_bound, (10**4, 0.125, 8.0, 0.5), -2 * LN2),
     (linear_theory.quartile_failure, (8,), 2 / math.e),
     (linear_theory.quartile_failure, (32,), 2 * math.e**-4),
@@ -438,6 +444,19 @@ def test_chances_of_medians_worked_by_hand():
         (lambda: linear_theory.linear_bound(10, 0.1, 1.0, 2.0), "level_volume must lie in"),
         (lambda: linear_theory.draws_to_keep(10, 1.5, 0.1), "share must lie in"),
         (lambda: bootstrap_theory.bootstrap_draws(1.0), "delta must lie in"),
+        (lambda: theory.theorem1_bound(10, 1.5, 0.5, 0, 9), "coverage must lie in"),
+        (lambda: theory.least_draws(1.5), "mass must lie in"),
+        (lambda: theory.median_batch(0.2, 1.5, 10), "delta must lie in"),
+        (lambda: theory.vc_batch(1.5, 3, 0.1, 10, 1.0), "error must lie in"),
+        (lambda: theory.vc_batch(0.1, 3, 1.5, 10, 1.0), "delta must lie in"),
+        (lambda: theory.selective_bound(10, 0.6, 0.1, 0.5, 9), "coverage must lie in"),
+        (lambda: theory.selective_bound(10, 0.3, -0.1, 0.5, 9), "loss must lie in"),
+        (lambda: theory.pairwise_label_error(-0.2, 3), "rank_share must lie in"),
+        (lambda: linear_theory.low_side_ratio(1.5, 0.1, 0.5), "coverage must lie in"),
+        (lambda: linear_theory.low_side_ratio(0.3, 0.1, 1.5), "eta must lie in"),
+        (lambda: linear_theory.low_side_ratio(0.3, 0.4, 0.5), "missed must lie in"),
+        (lambda: linear_theory.low_side_ratio(0.5, 0.5, 0.5), "must be below 1, got 1"),
+        (lambda: linear_theory.draws_to_keep(10, 0.5, 1.5), "delta must lie in"),
         (lambda: bootstrap_theory.far_draw_bound(10, 3, 0.5), "c must be above 1"),
         (lambda: bootstrap_theory.missed_infimum(0, 1.0), "draws must be an integer >= 1"),
     ],
