@@ -323,11 +323,12 @@ def weakest(found, labels):
     Returns
     -------
     Measured
-        The part with the weakest evidence, its note listing the effects of all.
+        The part with the weakest evidence, one whose interval excludes the claim before others;
+        its note lists the effects of all.
     """
     if len(found) == 1:
         return found[0]
-    last = max(found, key=lambda part: (part.rate or 0.0, part.p_value, part.effect))
+    last = max(found, key=lambda part: (part.rate or 0, part.excluded, part.p_value, part.effect))
     effects = ", ".join(
         f"{label} {p.effect:.3g} [{p.low:.3g}, {p.high:.3g}]"
         for label, p in zip(labels, found, strict=True)
