@@ -3,6 +3,7 @@
 Nothing here touches pyplot or its global state.
 """
 
+import textwrap
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +22,9 @@ __all__ = [
 
 PANEL_WIDTH, PANEL_HEIGHT = 2.9, 2.4
 """Size of a panel in inches."""
+
+NOTE_INCHES = 0.069
+"""Mean width of a letter of a note, in inches."""
 
 STYLE = {
     "font.size": 9,
@@ -213,7 +217,7 @@ def legend(fig, axes, note=None):
     axes : sequence of Axes
         Their labelled lines are listed once each; none means the note alone.
     note : str, optional
-        For instance what the bands are.
+        For instance what the bands are; broken into lines that the figure has room for.
     """
     entries = {}
     for ax in axes:
@@ -221,6 +225,9 @@ def legend(fig, axes, note=None):
             entries.setdefault(label, handle)
     widest = max((0.5 + 0.068 * len(label) for label in entries), default=1)  # inches, roughly
     rows = -(-len(entries) // max(1, int(fig.get_figwidth() / widest)))
+    if note:
+        width = int(fig.get_figwidth() / NOTE_INCHES)
+        note = "\n".join(part for line in note.splitlines() for part in textwrap.wrap(line, width))
     with look():
         if entries:
             fig.legend(

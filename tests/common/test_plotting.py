@@ -112,3 +112,14 @@ def test_drawing_leaves_the_global_settings_alone():
     before = dict(mpl.rcParams)
     draw()
     assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_a_long_note_stays_inside_its_figure(columns):
+    fig, axes = plotting.panels(list("abc"[:columns]), columns=columns)
+    axes[0].plot([0, 1], [0, 1], label="one line")
+    plotting.legend(fig, axes, "Line: median over seeds. Band: quartiles. " * 4)
+    fig.draw_without_rendering()
+    box = fig.legends[0].get_window_extent()
+    assert box.x0 >= 0
+    assert box.x1 <= fig.bbox.x1
