@@ -71,8 +71,7 @@ def test_panels_are_lettered_and_one_alone_is_not():
 @pytest.mark.parametrize("paper", papers())
 def test_methods_of_a_paper_differ_without_colour(paper):
     looks = [plotting.METHODS[method] for method in load_study(paper).METHODS]
-    assert len({look.marker for look in looks}) == len(looks)
-    assert len({str(look.linestyle) for look in looks}) == len(looks)
+    assert len({(look.marker, str(look.linestyle)) for look in looks}) == len(looks)
     assert len({look.label for look in looks}) == len(looks)
 
 
