@@ -18,7 +18,7 @@ CHOSEN_AT = 1 / 4
 def in_range(value, name, lower, upper):
     """Return a number, or an array of numbers, if all are in [lower, upper]; else raise."""
     if np.size(value) == 0:
-        return np.empty(np.shape(value))
+        return np.empty(np.shape(value))  # mutants: no number is in it
     values = as_finite_array(value, name)
     if (wrong := values[(values < lower) | (values > upper)]).size:
         raise ValueError(f"{name} must lie in [{lower:g}, {upper:g}], got {wrong.flat[0]:g}")
