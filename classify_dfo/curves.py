@@ -5,7 +5,7 @@ import pandas as pd
 from common import plotting
 from common.plotting import look, panels
 
-BAND = "Line: median over seeds. Band: quartiles. random-2x measures two batches a round."
+BAND = "Line: median over seeds. Band: quartiles. random-2x: two batches a round."
 
 COLUMNS = ["panel", "method", "variant", "step", "n", "median", "low", "high"]
 

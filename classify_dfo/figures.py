@@ -52,7 +52,7 @@ def fig4(results):
     """Draw Fig. 4: the Shekel and Hartmann functions."""
     shown = {("shekel", "default"): "Shekel (4d)", ("hartmann", "default"): "Hartmann (6d)"}
     fig, axes, data = curves(results, shown, CONTINUOUS, columns=2)
-    plotting.legend(fig, axes, BAND + " Dashed: the optimum.")
+    plotting.legend(fig, axes, BAND)
     return fig, data
 
 

@@ -114,7 +114,7 @@ class Params:
     c: int = 10
     cma_step: float = 0.25
     gp_jitter: float = 0.01
-    gp_fit_points: int = 300
+    gp_fit_points: int = 200
     gp_points: int = 1000
     gp_search: Literal["plain", "log"] = "plain"
 

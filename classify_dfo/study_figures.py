@@ -67,17 +67,20 @@ def sensitivity(results):
     places = {"sensitivity": "CRX", "sensitivity-vsx1": "VSX1", "sensitivity-airfoil": "airfoils"}
     fig, axes = panels(list(places.values()), height=3.0)
     fig.set_figwidth(9.6)
-    tables = []
+    tables, rows = [], results.config("sensitivity").variants
     with look():
         for ax, (experiment, name) in zip(axes, places.items(), strict=True):
             medians = _medians(results, experiment)
             ratios = medians[list(READINGS)].div(medians["random-2x"], axis=0)
-            ratios = ratios.reindex([v for v in SETTINGS if v in ratios.index])
+            ratios = ratios.reindex([v for v in SETTINGS if v in rows])
             image = ax.imshow(ratios, vmin=0, vmax=1.6, cmap="RdYlBu_r", aspect="auto")
             for (row, column), value in np.ndenumerate(ratios.to_numpy()):
-                ax.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=8)
+                colour = "black" if 0.35 < value < 1.35 else "white"
+                style = {"ha": "center", "va": "center", "fontsize": 8, "color": colour}
+                ax.text(column, row, "" if np.isnan(value) else f"{value:.2f}", **style)
             ax.set_xticks(range(len(READINGS)), [SHORT[m] for m in READINGS])
-            ax.set_yticks(range(len(ratios)), [SETTINGS[v] for v in ratios.index])
+            labels = [SETTINGS[v] if ax is axes[0] else "" for v in ratios.index]
+            ax.set_yticks(range(len(ratios)), labels)
             ax.grid(visible=False)
             long = ratios.stack().rename("ratio").reset_index()
             tables.append(long.assign(panel=name, n=results.config(experiment).seeds))
@@ -161,6 +164,7 @@ def speed(results):
     """Draw the time of a round of every method."""
     places = {"dna": "DNA, 32,896 actions", "airfoil": "airfoils, 3,280 actions"}
     fig, axes = panels(list(places.values()), columns=2)
+    fig.set_figwidth(7.4)
     tables = []
     with look():
         for ax, (experiment, name) in zip(axes, places.items(), strict=True):
@@ -169,7 +173,7 @@ def speed(results):
             numbers = quartiles(late.groupby("method", sort=False)["value"])
             ax.hlines(range(len(numbers)), numbers["low"], numbers["high"], color="#0072B2")
             ax.plot(numbers["median"], range(len(numbers)), "o", color="#0072B2")
-            labels = [plotting.style(m).label for m in numbers["method"]]
+            labels = [plotting.style(m).label if ax is axes[0] else "" for m in numbers["method"]]
             ax.set_yticks(range(len(numbers)), labels)
             ax.set(xscale="log", xlabel="seconds a round", ylim=(len(numbers) - 0.5, -0.5))
             ax.minorticks_off()

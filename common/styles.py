@@ -65,7 +65,7 @@ METHODS = {
     "random-search": Style("random search", "#999999", (0, (3, 1)), "*"),
     "classify-rf": Style("classify-rf", "#000000", "-", "o"),
     "classify-rf-majority": Style("classify-rf, majority (R2)", "#0072B2", (0, (5, 1.5)), "s"),
-    "classify-rf-low": Style("classify-rf, keep the sure (R3)", "#56B4E9", (0, (1.2, 1.2)), "^"),
+    "classify-rf-low": Style("classify-rf, keep the low (R3)", "#56B4E9", (0, (1.2, 1.2)), "^"),
     "classify-rf-soft": Style("classify-rf, vote share (R4)", "#009E73", (0, (2.5, 1.2)), "v"),
     "classify-tuned": Style("classify-tuned", "#009E73", (0, (9, 1)), "P"),
     "classify-single": Style("single logistic", "#D55E00", (0, (1.2, 1.2)), "X"),

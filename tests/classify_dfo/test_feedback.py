@@ -30,6 +30,8 @@ def search(feedback, batch=30, rng=0):
 def test_threshold_of_an_even_batch_makes_half_of_it_high():
     labels = Values().relabel([np.arange(10.0), np.array([4.0, 1, 3, 2])], None, None, None)
     assert labels.tolist() == [0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 0]
+    odd = Values().relabel([np.array([3.0, 1, 2, 2, 5])], None, None, None)
+    assert odd.tolist() == [1, 0, 0, 0, 1]  # a value at the threshold is low
     quartile = Values(0.25).relabel([np.arange(1.0, 9.0)], None, None, None)
     assert quartile.tolist() == [0, 0, 1, 1, 1, 1, 1, 1]
 

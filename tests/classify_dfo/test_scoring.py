@@ -140,7 +140,7 @@ def test_the_papers_experiments_share_their_constants():
             }
             assert changed <= {"batch"}
     square = config.experiments["fig1b"].params("default")
-    assert square == {"batch": 8, "eta": 0.5, "bootstrap_c": 100.0}
+    assert square == {"batch": 8, "eta": 0.5, "bootstrap_c": 100.0, "single_c": 100.0}
 
 
 @pytest.mark.paper("classify_dfo", "s4-batches", "s4-replicates")
