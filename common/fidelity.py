@@ -189,11 +189,15 @@ def check(paper, root=ROOT):
         problems += [f"{row.id}: {problem}" for problem in found]
     for name in pinned.keys() - {row.id for row in rows}:
         problems.append(f"{name}: marked by {pinned[name][0]}, but fidelity.yaml has no such row")
-    readme = Path(root, paper, "README.md")
-    if _readme_table(readme) != render_table(paper, root):
-        problems.append(
-            f"{paper}/README.md: table is not that of fidelity.yaml; rewrite with --fix"
-        )
+    try:
+        stale = fixed_readme(paper, root) is not None
+    except ValueError as error:
+        problems.append(str(error))
+    else:
+        if stale:
+            problems.append(
+                f"{paper}/README.md: table is not that of fidelity.yaml; rewrite with --fix"
+            )
     return problems
 
 
@@ -233,11 +237,40 @@ def render_table(paper, root=ROOT):
     return "\n".join(lines)
 
 
-def _readme_table(readme):
-    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
-    _, begin, rest = text.partition(BEGIN)
-    table, end, _ = rest.partition(END)
-    return table.strip() if begin and end else None
+def spliced(text, begin, end, table, place):
+    """Return a text with a generated table between its two markers.
+
+    Parameters
+    ----------
+    text, begin, end, table : str
+        The markers stay, each on its own line.
+    place : str
+        What the text is, for the error.
+
+    Raises
+    ------
+    ValueError
+        The text lacks a marker.
+    """
+    head, first, rest = text.partition(begin)
+    _, last, tail = rest.partition(end)
+    if not (first and last):
+        raise ValueError(f"{place}: add the lines {begin} and {end} where the table goes")
+    return f"{head}{begin}\n{table}\n{end}{tail}"
+
+
+def fixed_readme(paper, root=ROOT):
+    """Return the paper's README with the rendered table, or None if it stands there already.
+
+    Raises
+    ------
+    ValueError
+        The README lacks the markers.
+    """
+    readme = Path(root, paper, "README.md")
+    old = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    new = spliced(old, BEGIN, END, render_table(paper, root), f"{paper}/README.md")
+    return None if new == old else new
 
 
 def fix_readme(paper, root=ROOT):
@@ -258,17 +291,11 @@ def fix_readme(paper, root=ROOT):
     ValueError
         The README lacks the markers.
     """
-    readme = Path(root, paper, "README.md")
-    old = _readme_table(readme)
-    if old is None:
-        raise ValueError(f"{paper}/README.md: add the lines {BEGIN} and {END} where the table goes")
-    new = render_table(paper, root)
-    if old == new:
+    text = fixed_readme(paper, root)
+    if text is None:
         return False
-    head, _, rest = readme.read_text(encoding="utf-8").partition(BEGIN)
-    tail = rest.partition(END)[2]
-    with atomic_path(readme) as temporary:
-        temporary.write_text(f"{head}{BEGIN}\n{new}\n{END}{tail}", encoding="utf-8")
+    with atomic_path(Path(root, paper, "README.md")) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return True
 
 

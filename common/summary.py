@@ -169,11 +169,8 @@ def expected(summary, root=ROOT):
     tables = {"README.md": overview(summary, root)}
     tables |= {f"{paper}/README.md": verdicts(paper, summary, root) for paper in papers(root)}
     for name, table in tables.items():
-        head, begin, rest = (root / name).read_text(encoding="utf-8").partition(BEGIN)
-        _, end, tail = rest.partition(END)
-        if not (begin and end):
-            raise ValueError(f"{name}: add the lines {BEGIN} and {END} where the verdicts go")
-        texts[name] = f"{head}{BEGIN}\n{table}\n{END}{tail}"
+        text = (root / name).read_text(encoding="utf-8")
+        texts[name] = fidelity.spliced(text, BEGIN, END, table, name)
     return texts
 
 
