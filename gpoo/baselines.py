@@ -42,7 +42,7 @@ def stooo_width(pulls, *, budget, eta, noise_std, form="gaussian"):
     Examples
     --------
     >>> round(float(stooo_width(1, budget=80, eta=0.1, noise_std=0.1)), 6)
-    0.470357
+    0.47046
     """
     log_term = math.log(budget**2 / eta)
     if form == "gaussian":

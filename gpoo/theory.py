@@ -108,7 +108,7 @@ def beta_srinivas(t, *, p):
     Examples
     --------
     >>> round(float(beta_srinivas(80, p=0.1)), 4)
-    23.1282
+    23.1287
     """
     return 2 * np.log(np.pi**2 * _round(t) ** 2 / (6 * _failure(p)))
 

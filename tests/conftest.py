@@ -1,5 +1,6 @@
 """Small copies of the repository in which tests may run, edit and break things."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -56,6 +57,15 @@ def environment(**changes):
     """Return the environment without what would lead Python or the data astray."""
     dropped = ("PYTHONPATH", "FIVEBO_DATA_MIRROR", "SNAKEMAKE_PROFILE")
     return {k: v for k, v in os.environ.items() if k not in dropped} | changes
+
+
+def load_script(name):
+    """Import a script of the repository that is no part of a package, such as data/derive_x.py."""
+    path = ROOT / name
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def plant(path, papers=()):

@@ -1,6 +1,5 @@
 """NACA 4-digit outlines and their table; XFOIL, a fake one for what goes wrong and the real one."""
 
-import importlib.util
 import math
 import os
 import shutil
@@ -13,7 +12,7 @@ import pytest
 
 from classify_dfo import airfoil, problems, xfoil
 from classify_dfo.xfoil import Conditions, Result, Xfoil, XfoilError
-from tests.conftest import ROOT
+from tests.conftest import ROOT, load_script
 
 needs_xfoil = pytest.mark.skipif(
     xfoil.find_program() is None, reason="XFOIL is not installed (apt-get install xfoil)"
@@ -331,10 +330,7 @@ def test_results_keep_their_order_whatever_the_workers(fake):
 
 @pytest.fixture
 def derive(tmp_path, monkeypatch):
-    path = ROOT / "data/derive_airfoil.py"
-    spec = importlib.util.spec_from_file_location("derive_airfoil", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_script("data/derive_airfoil.py")
     monkeypatch.setattr(module, "TARGET", tmp_path / "raw/table.tsv")
     monkeypatch.setattr(module, "PART", tmp_path / "raw/table.part")
     return module

@@ -1,7 +1,6 @@
 """The binding data: bundled, derived from either form of the source, and never half there."""
 
 import hashlib
-import importlib.util
 
 import numpy as np
 import pytest
@@ -9,18 +8,14 @@ import pytest
 from classify_dfo import dna
 from common import datasets
 from common.datasets import DataError
-from tests.conftest import ROOT
+from tests.conftest import load_script
 
 HEADER = "8-mer\t8-mer\tE-score\tMedian\tZ-score"
 
 
 @pytest.fixture
 def derive():
-    path = ROOT / "data/derive_pbm.py"
-    spec = importlib.util.spec_from_file_location("derive_pbm", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("data/derive_pbm.py")
 
 
 def write_text(path, medians):

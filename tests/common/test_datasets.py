@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import http.server
-import importlib.util
 import threading
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from common import datasets
 from common.datasets import DataError
-from tests.conftest import ROOT
+from tests.conftest import ROOT, load_script
 
 GOOD = b"bin,mote\n0,1\n" * 500
 NAME = "lab/readings.csv"
@@ -234,11 +233,7 @@ def test_sources_are_complete():
 
 @pytest.fixture
 def derive():
-    path = ROOT / "data/derive_intel_lab.py"
-    spec = importlib.util.spec_from_file_location("derive_intel_lab", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("data/derive_intel_lab.py")
 
 
 def test_derived_readings_are_cleaned_sorted_and_reproducible(derive):

@@ -1,15 +1,14 @@
 """Synthetic functions, the robot, tuning tasks and the bundled data."""
 
 import gzip
-import importlib.util
 
 import numpy as np
 import pytest
 
 from common import datasets
-from common.experiments import ROOT
 from common.rng import rng_for
 from egpbo import problems, robot, tuning
+from tests.conftest import load_script
 
 
 def draw(problem, seed=0):
@@ -256,11 +255,7 @@ def test_bundled_sample_matches_its_provenance_and_names_nobody():
 
 
 def test_the_sample_is_derived_from_either_raw_layout(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location(
-        "derive_transportation", ROOT / "data/derive_transportation.py"
-    )
-    derive = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(derive)
+    derive = load_script("data/derive_transportation.py")
     rows = [[f"{i}.{k}" for k in range(12)] + [f"C{i % 2}"] for i in range(900)]
     prefixed = [c if c.startswith("sound") else f"android.sensor.{c}" for c in derive.COLUMNS]
     layouts = [
