@@ -300,7 +300,7 @@ def fix_readme(paper, root=ROOT):
 
 
 def main(argv=None):
-    """Run the command line; return the exit code: 1 if a mutant survived."""
+    """Run the command line; return the exit code: 1 if a mutant survived, 2 if none was tried."""
     from common.mutants import KINDS
     from common.mutate import mutate, summary
 
@@ -317,7 +317,11 @@ def main(argv=None):
     parser.add_argument("--only", default="", help="regular expression on file and function")
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time (default 1)")
     given = parser.parse_args(argv)
-    trials = mutate(given.paper, kinds=given.kinds, only=given.only, n_jobs=given.jobs)
+    try:
+        trials = mutate(given.paper, kinds=given.kinds, only=given.only, n_jobs=given.jobs)
+    except ValueError as error:
+        print(f"error: {error}")
+        return 2
     print(summary(trials))
     return int(any(trial.fate != "killed" for trial in trials))
 

@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tqdm import tqdm
@@ -62,6 +62,11 @@ def mutate(paper, root=ROOT, kinds=KINDS, only="", n_jobs=1, progress=True):
     -------
     list of Trial
 
+    Raises
+    ------
+    ValueError
+        The tests of a module fail on the code as it is, so that they would kill every mutant.
+
     Notes
     -----
     Each mutant has a folder of links to the repository in which only the paper is a copy, and a
@@ -73,6 +78,11 @@ def mutate(paper, root=ROOT, kinds=KINDS, only="", n_jobs=1, progress=True):
     for name in SLOW_IMPORTS:
         __import__(name)
     with multiprocessing.get_context("fork").Pool(n_jobs, maxtasksperchild=1) as pool:
+        for trial in pool.imap(_try, _unchanged(jobs)):
+            if trial.fate == "killed":
+                raise ValueError(
+                    f"the tests of {trial.mutant.path} fail without any change: mend them first"
+                )
         shown = tqdm(
             pool.imap(_try, jobs, chunksize=1), paper, len(jobs), disable=None if progress else True
         )
@@ -102,6 +112,18 @@ def _plan(paper, root, kinds, only):
                 )
                 first = sorted({test for row in ids for test in pinned.get(row, ())})
                 yield mutant, ids, [first, sorted(files)]
+
+
+def _unchanged(jobs):
+    """Return one job a module: its code as it is, with all tests that its mutants meet."""
+    found = {}
+    for root, mutant, _, stages in jobs:
+        nodes = found.setdefault(mutant.path, (root, mutant, set()))[2]
+        nodes.update(*stages)
+    return [
+        (root, replace(m, source=(root / m.path).read_text(encoding="utf-8")), (), [sorted(nodes)])
+        for root, m, nodes in found.values()
+    ]
 
 
 def _try(job):
@@ -144,18 +166,9 @@ def _plant(root, folder, mutant):
 def _fails(nodes):
     import pytest
 
-    options = [
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "--assert=plain",
-        "--rootdir",
-        os.getcwd(),
-    ]
-    return pytest.main([*options, *nodes]) not in (pytest.ExitCode.OK, 5)
+    plugins = ["-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain"]
+    code = pytest.main(["-x", "-q", *plugins, f"--rootdir={os.getcwd()}", *nodes])
+    return code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 @contextlib.contextmanager

@@ -30,6 +30,9 @@ CHOICES = ("assumed", "deviates")
 MANY = 5
 """Files of one folder and origin from which on the page shows them as one line."""
 
+METHOD_KEYS = ("a", "b", "against", "method")
+"""Arguments of a claim that name methods."""
+
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
 
 
@@ -160,8 +163,8 @@ def _code_links(names, steps=()):
 def _evidence(record, config, rows, root):
     """Collect what a claim rests on: its test, the code of its methods, its fidelity rows."""
     given = next((claim for claim in config.claims if claim["id"] == record["id"]), {})
-    path, found = f"{config.paper}/experiments.yaml", rf"\bid: {re.escape(record['id'])}\b"
-    slugs = {slug for key in ("a", "b", "method") for slug in _listed(given.get(key))}
+    path, found = f"{config.paper}/experiments.yaml", rf"\bid: {re.escape(record['id'])}\s*(,|$)"
+    slugs = {slug for key in METHOD_KEYS for slug in _listed(given.get(key))}
     about = rows_about(record["where"], rows)
     names = [name for slug in sorted(slugs) for name in method_code(config.paper, slug)]
     names += [name for row in about for name in row.code]

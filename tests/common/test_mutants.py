@@ -122,3 +122,18 @@ def test_a_strong_test_kills_all_and_a_weak_one_lets_survivors_through(mini):
     assert lines[-1] == "theory: 4 of 5 mutants killed"
     assert lines[0].startswith("survived: mini/theory.py:7: radius: square root: math.sqrt(t) -> t")
     assert lines[0].endswith("[thm-1]")
+
+
+def test_tests_that_fail_without_a_change_are_no_judges(mini):
+    (mini / "tests/mini/test_theory.py").write_text(
+        "import pytest\nfrom mini.theory import radius\n\n\n@pytest.mark.paper('mini', 'thm-1')\n"
+        "def test_radius():\n    assert radius(4) == 7\n"
+    )
+    script = "import sys; from common.mutate import mutate; mutate('mini', sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(mini)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[2],
+    )
+    assert "ValueError: the tests of mini/theory.py fail without any change" in done.stderr

@@ -123,8 +123,10 @@ def test_a_claim_leads_to_its_code_settings_test_and_data(repository):
     (repository / "reported/study.py").write_text(study.replace("PROBLEMS", builder, 1))
     claim = {"id": "faster", "where": "Sec. 5", "says": "so", "figure": "fig1", "test": "flat"}
     claim |= {"metric": "average_regret", "experiment": "main", "method": "m"}
+    longer = claim | {"id": "faster-still"}
     with open(repository / "reported/experiments.yaml", "a") as file:
-        file.write("\n" + yaml.safe_dump({"claims": [claim]}))
+        file.write("\n" + yaml.safe_dump({"claims": [longer, claim]}, sort_keys=False))
+    lines = (repository / "reported/experiments.yaml").read_text().splitlines()
     html, page, text = read(repository)
     assert {"reported-run-main", "code-reported.search:Search", "code-reported.study:_m"} <= {
         *page.ids
@@ -136,6 +138,7 @@ def test_a_claim_leads_to_its_code_settings_test_and_data(repository):
     assert "code-reported.search:Search-7" in page.ids  # the line that carries "l. 3"
     assert "horizon: 7" in text
     assert "test: flat" in text
+    assert f"reported/experiments.yaml:{lines.index('- id: faster') + 1}" in text
 
 
 def in_browser(page, width, script, folder):
