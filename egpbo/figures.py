@@ -1,10 +1,20 @@
-"""Figures of [EGPBO], one function each: Figs. 1 to 11 and Table 2, the others are ours."""
+"""Figures of [EGPBO], one function each: Figs. 1 to 11 and Table 2, the others are ours.
+
+Those of the theorems are in `egpbo.bound_figures`.
+"""
 
 import numpy as np
 import pandas as pd
 
 from common import plotting, stats
 from common.plotting import look, mean_band, panels
+from egpbo.bound_figures import theory, theory_parallel
+
+__all__ = [
+    "differences", "features", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8",
+    "fig9", "fig10", "fig11", "gb_sane", "parallel", "tab2", "theory", "theory_parallel",
+    "weights",
+]  # fmt: skip
 
 REGRET = "simple regret"
 ACCURACY = "best validation accuracy"
@@ -311,34 +321,3 @@ def features(results):
     note = "Point: mean over seeds. Bar: smallest to largest seed."
     plotting.legend(fig, (), note)
     return fig, pd.concat(tables, ignore_index=True)
-
-
-def theory(results):
-    """Draw cumulative regret and Theorem 1's bound, which is regret over their ratio."""
-    regret = results.trace("theory", "cumulative_regret")
-    ratio = results.trace("theory", "ensemble_regret_ratio")
-    variants = results.config("theory").variants
-    titles = {"rbf": "RBF members, $c=0$", "mixed": "mixed members, $c=0.4$"}
-    fig, axes = panels([titles[v] for v in variants], columns=2)
-    tables = []
-    with look():
-        for ax, variant in zip(axes, variants, strict=True):
-            ours, bound = (t[t["variant"] == variant] for t in (regret, ratio))
-            tables.append(mean_band(ax, ours, variant, band=None))
-            tables.append(_bound(ax, ours, bound, variant))
-            steps = np.array([1, ours["step"].max()])
-            ax.plot(steps, steps, color="0.1", linestyle=":", linewidth=1, label="slope 1")
-            ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="cumulative regret")
-    note = "Line: mean over seeds. The constant in the O~ of the bound is set to 1."
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _bound(ax, regret, ratio, variant):
-    keys = ["method", "seed", "step"]
-    both = regret.merge(ratio, on=keys, suffixes=("", "_ratio"))
-    both = both[both["value_ratio"] > 0]
-    both["bound"] = both["value"] / both["value_ratio"]
-    mean = both.groupby("step", as_index=False)["bound"].mean()
-    ax.plot(mean["step"], mean["bound"], color="#D55E00", linewidth=1.2, label="Theorem 1")
-    return mean.rename(columns={"bound": "mean"}).assign(panel=variant, method="bound")

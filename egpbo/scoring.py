@@ -82,8 +82,9 @@ def _applies(name, method):
 def _bounds(instance, horizon):
     """Return Theorem 1's bound for 1, ..., T evaluations of a function of the prior.
 
-    c is the largest exponent of the dictionary's kernels, T counts evaluations. [EGPBO] Sec. 4,
-    Theorem 1, Lemma 1.
+    c is the largest exponent of the dictionary's kernels, T counts evaluations. For several workers
+    this is the bound of Theorem 2 with its smallest rho_K, 1; the terms in K of Theorem 3 are not
+    in it. [EGPBO] Sec. 4, Theorem 1, Lemma 1.
     """
     return theorem1_bound(
         np.arange(1, horizon + 1),

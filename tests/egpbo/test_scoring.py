@@ -7,9 +7,9 @@ from common.experiments import load_paper
 from common.rng import Streams
 from common.runner import run_seed
 from egpbo import study
-from egpbo.problems import Instance, PriorProblem, SyntheticProblem
+from egpbo.problems import Instance, PriorProblem, SyntheticProblem, expected_sup
 from egpbo.scoring import Scorer
-from egpbo.theory import theorem1_bound
+from egpbo.theory import theorem1_bound, theorem2_bound
 
 
 def small(problem):
@@ -62,6 +62,30 @@ def test_ratio_to_theorem_1():
     assert found == pytest.approx(6 * (instance.optimum - instance.truth(x)) / bound)
 
 
+@pytest.mark.paper("egpbo", "thm-2-check", "thm-3-check")
+@pytest.mark.parametrize("variant", ["rbf-k4-async", "mixed-k8-async", "mixed-k4-sync"])
+def test_regret_of_workers_is_compared_with_the_smallest_bound_for_workers(variant):
+    """The ratio is to Theorem 2 with rho_K = 1, whose bound no larger rho_K falls below."""
+    experiment = load_paper("egpbo", "quick").experiments["theory-parallel"]
+    members, workers, mode = variant.split("-")
+    settings = experiment.params(variant)
+    assert (settings["workers"], settings["mode"]) == (int(workers[1:]), mode)
+    short = experiment.select(variants=[variant], horizon=14)
+    record, trace = run_seed(study, short, method="egp-ts", variant=variant, seed=0, code="x")
+    assert record["status"] == "ok", record["error"]
+    found = trace.pivot(index="step", columns="metric", values="value")
+    problem = PriorProblem(**experiment.problem_params(variant))
+    assert settings["noise_var"] == pytest.approx(problem.noise_std**2)
+    constants = {
+        "n_models": 4, "dim": 2, "noise_var": 0.01, "growth": {"rbf": 0.0, "mixed": 0.4}[members],
+        "expected_sup": expected_sup(problem),
+    }  # fmt: skip
+    smallest, larger = (theorem2_bound(found.index, rho=rho, **constants) for rho in (1.0, 1.5))
+    regret = found["cumulative_regret"]
+    np.testing.assert_allclose(found["ensemble_regret_ratio"], regret / smallest)
+    assert (larger >= smallest).all()
+
+
 def test_weights_and_clock_are_those_of_egp_ts():
     instance = small(PriorProblem(sup_samples=2))
     params = study.Params(dictionary="prior", workers=2, n_screen=30)
@@ -108,7 +132,9 @@ def test_the_prior_dictionary_needs_a_prior():
         study.Params(dictionary="prior").kernels(small(SyntheticProblem()))
 
 
-@pytest.mark.parametrize("name", ["fig1", "fig3b", "fig5", "fig10", "parallel", "theory"])
+@pytest.mark.parametrize(
+    "name", ["fig1", "fig3b", "fig5", "fig10", "parallel", "theory", "theory-parallel"]
+)
 def test_a_seed_of_an_experiment_runs_and_repeats(name):
     experiment = load_paper("egpbo", "smoke").experiments[name]
     variant = experiment.variants[0]
