@@ -21,10 +21,15 @@ def _medians(results, experiment):
     return table.loc[list(results.config(experiment).variants)]
 
 
+def _relative(medians):
+    """Return the medians over that of random-2x: 1 where both found the optimum."""
+    return medians.div(medians["random-2x"], axis=0).fillna(1.0).where(medians.notna())
+
+
 def table(results):
     """Draw the median gap of every method on the further assays, over that of random-2x."""
     medians = _medians(results, "table")
-    ratios = medians.div(medians["random-2x"], axis=0)
+    ratios = _relative(medians)
     ratios = ratios.loc[ratios["classify-rf-majority"].sort_values().index]
     order = ["random-search", "gp-ei", "classify-rf-low", "classify-rf-majority", "classify-rf"]
     fig, (ax,) = panels(["gap at the end over that of random-2x"], height=0.8 + 0.22 * len(ratios))
@@ -70,8 +75,7 @@ def sensitivity(results):
     tables, rows = [], results.config("sensitivity").variants
     with look():
         for ax, (experiment, name) in zip(axes, places.items(), strict=True):
-            medians = _medians(results, experiment)
-            ratios = medians[list(READINGS)].div(medians["random-2x"], axis=0)
+            ratios = _relative(_medians(results, experiment))[list(READINGS)]
             ratios = ratios.reindex([v for v in SETTINGS if v in rows])
             image = ax.imshow(ratios, vmin=0, vmax=1.6, cmap="RdYlBu_r", aspect="auto")
             for (row, column), value in np.ndenumerate(ratios.to_numpy()):
@@ -139,8 +143,7 @@ def samplers(results):
 
 def assays(results):
     """Draw over all assays the distribution of the gap relative to that of random-2x."""
-    medians = _medians(results, "assays")
-    ratios = medians.div(medians["random-2x"], axis=0)
+    ratios = _relative(_medians(results, "assays"))
     fig, (ax,) = panels([f"{len(ratios)} assays"], height=3.0)
     tables = []
     with look():
@@ -153,7 +156,8 @@ def assays(results):
             )  # fmt: skip
             tables.append(pd.DataFrame({"method": method, "ratio": values, "share": share}))
         ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
-        top = max(2.0, float(np.quantile(ratios.to_numpy(), 0.98)))
+        finite = ratios.replace(np.inf, np.nan)
+        top = max(2.0, float(np.nanquantile(finite, 0.98)))
         ax.set(xlim=(-0.02, top), ylim=(0, 1.02), xlabel="gap at the end / gap of random-2x")
         ax.set_ylabel("share of assays")
     plotting.legend(fig, [ax], "Ratio of the medians over seeds. Left of 1: better than random-2x.")

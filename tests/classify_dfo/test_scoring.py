@@ -1,9 +1,10 @@
 """Metrics against their definitions, certificates along runs, and that settings reach methods."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from classify_dfo import problems, study
+from classify_dfo import problems, study, study_figures
 from classify_dfo.classifiers import ForestConsensus
 from classify_dfo.samplers import ImportanceSampling, Perturbation
 from common.experiments import load_paper
@@ -166,3 +167,11 @@ def test_data_files_follow_the_assays():
     files = study.DATA["dna"]
     assert len(files(config.experiments["assays"])) == len(files(config.experiments["table"])) + 1
     assert len(files(config.at("quick").experiments["assays"])) == 2
+
+
+def test_gaps_over_a_gap_of_zero():
+    """Both at the optimum are level; a rival that alone is there leaves no finite ratio."""
+    gaps = {"random-2x": [0.0, 0.0, 2.0], "classify-rf": [0.0, 1.0, 1.0], "gp-ei": [0, np.nan, 4]}
+    ratios = study_figures._relative(pd.DataFrame(gaps))
+    assert ratios["classify-rf"].tolist() == [1.0, np.inf, 0.5]
+    assert ratios["gp-ei"].fillna(-1).tolist() == [1.0, -1.0, 2.0]
