@@ -75,6 +75,7 @@ TESTS = {
     "flat": Test(("experiment", "method"), ("variant", "from_share", "margin")),
     "slope": Test(("experiment", "method"), ("variant", "from_step"), ("below", "above")),
     "wins": Test(("experiment", "a", "against", "variants"), ("step", "share")),
+    "in_most": Test(("experiment", "a", "against", "variants", "count"), ("step", "relevant")),
     "certificate": Test(
         ("experiment", "method"), ("variant", "delta", "limit"), kind="certificate"
     ),
@@ -160,8 +161,11 @@ def _check_part(part, config, where):
                     check_name("method", part[key], known.methods(variant), f"{where}.{key}")
             for method in part.get("against", ()):
                 check_name("method", method, known.methods(variant), f"{where}.against")
-    if len(part.get("variants", (1, 2, 3))) < 3:
-        raise ValueError(f"{where}.variants: a trend needs at least 3 variants")
+    n = len(part.get("variants", (1, 2, 3)))
+    if n < 3:
+        raise ValueError(f"{where}.variants: a trend or a count needs at least 3 variants, got {n}")
+    if part.get("count", 1) not in range(1, n + 1):
+        raise ValueError(f"{where}.count: expected 1 to {n} of the variants, got {part['count']!r}")
 
 
 def _experiments(part):
@@ -213,6 +217,7 @@ def _all_experiments(claim):
 def _measure(claim, config, results):
     """Run a claim's test; the reason, as text, if the results cannot answer."""
     from common import measures
+    from common.verdicts import UnavailableError
 
     def read(experiment, metric, method, variant=None, step=None):
         return _values(config, results, experiment, metric, method, variant, step)
@@ -224,7 +229,7 @@ def _measure(claim, config, results):
             " ".join(p[key] for key in SEVERAL if isinstance(claim.get(key), list)) for p in parts
         ]
         return measures.weakest([test(part, read) for part in parts], labels)
-    except measures.UnavailableError as reason:
+    except UnavailableError as reason:
         return str(reason)
 
 
@@ -234,7 +239,7 @@ def _values(config, results, experiment, metric, method, variant, step):
     The Series holds the value at a step, at the last one (None), or the mean over the recorded
     steps ("mean").
     """
-    from common.measures import UnavailableError
+    from common.verdicts import UnavailableError
 
     settings = config.experiments[experiment]
     variant = settings.variants[0] if variant is None else variant
@@ -264,7 +269,7 @@ def _values(config, results, experiment, metric, method, variant, step):
 
 def _check_complete(runs, trace, seeds, what):
     """Refuse failed or missing runs."""
-    from common.measures import UnavailableError
+    from common.verdicts import UnavailableError
 
     if failed := sorted(runs.loc[runs["status"] != "ok", "seed"]):
         raise UnavailableError(f"{len(failed)} failed run(s) of {what}, first seed {failed[0]}")
@@ -274,11 +279,11 @@ def _check_complete(runs, trace, seeds, what):
 
 def _judge(claims, found):
     """Return for every claim the columns that its outcome and its figure's other tests decide."""
-    from common import measures, stats, verdicts
+    from common import stats, verdicts
 
     families = {}
     for place, (claim, outcome) in enumerate(zip(claims, found, strict=True)):
-        if isinstance(outcome, measures.Measured) and TESTS[claim["test"]].kind == "claim":
+        if isinstance(outcome, verdicts.Measured) and TESTS[claim["test"]].kind == "claim":
             families.setdefault(claim["figure"], []).append(place)
     adjusted = {}
     for places in families.values():
@@ -288,7 +293,7 @@ def _judge(claims, found):
         )
         adjusted |= {i: (*p, len(places)) for i, *p in zip(places, claimed, against, strict=True)}
     for place, (claim, outcome) in enumerate(zip(claims, found, strict=True)):
-        if not isinstance(outcome, measures.Measured):
+        if not isinstance(outcome, verdicts.Measured):
             yield {"comparison": claim["test"], "verdict": "inconclusive", "why": outcome}
         elif place in adjusted:
             verdict = verdicts.decide(outcome, *adjusted[place])

@@ -1,71 +1,18 @@
 """The tests a claim can name: each measures one comparison on collected results."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from common import coverage, stats
-
-MIN_PAIRS = 5
-"""Fewer pairs cannot reach 5% in a sign-flip test, so no verdict is given."""
+from common.verdicts import ALPHA, Measured, UnavailableError
 
 MIN_SLOPES = 3
 """Fewer runs give no useful t interval of a growth rate."""
 
-ALPHA = 0.05
-"""Level of every verdict."""
-
 CERTIFICATE_TOLERANCE = 1e-6
 """A ratio may exceed its limit by this much: the rounding of the bound's own evaluation."""
-
-
-class UnavailableError(Exception):
-    """The results cannot answer the claim; the message says why."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a test found, before adjustment for the other tests of its figure.
-
-    Parameters
-    ----------
-    comparison : str
-        What `effect` is.
-    n : int
-        Seeds.
-    effect, low, high : float
-        Effect and its 95% interval.
-    p_value, p_against : float
-        One-sided p-values for the claim and for its opposite.
-    excluded : bool
-        The interval leaves no relevant effect of the claimed sign.
-    note : str
-        The numbers behind the effect, for the reader.
-    needs : tuple of (float, float), optional
-        Distance from each limit that would settle the claim, with the standard deviation a seed.
-    sound : bool, optional
-        False if a side condition of the claim fails although the test may be significant.
-    at_least : int, optional
-        Seeds without which there is no verdict.
-    rate, permitted : float, optional
-        Of a certificate: observed and permitted rate of violating runs.
-    """
-
-    comparison: str
-    n: int
-    effect: float
-    low: float
-    high: float
-    p_value: float
-    p_against: float
-    excluded: bool
-    note: str
-    needs: tuple = ()
-    sound: bool = True
-    at_least: int = MIN_PAIRS
-    rate: float | None = None
-    permitted: float | None = None
 
 
 def less(claim, read):
@@ -265,6 +212,34 @@ def wins(claim, read):
         p_against=found.p_below,
         excluded=found.high < share,
         note=f"{won} won, {tied} tied, {n - won - tied} lost of {n}",
+    )
+
+
+def in_most(claim, read):
+    """Test that `a` is below all of `against` in at least `count` of `variants`.
+
+    A partial conjunction: the `count`-th smallest p-value of the variants, times one more than the
+    number of variants that may fail, whatever their dependence (Benjamini and Heller 2008).
+    """
+    parts = {}
+    for variant in claim["variants"]:
+        place = claim | {"variant": variant}
+        rivals = [less(place | {"b": rival}, read) for rival in claim["against"]]
+        parts[variant] = weakest(rivals, claim["against"])
+    n, count = len(parts), int(claim["count"])
+    spare = n - count + 1
+    ranked = sorted(parts, key=lambda v: (parts[v].p_value, parts[v].effect))
+    decisive = parts[ranked[count - 1]]
+    against = sorted(part.p_against for part in parts.values())[spare - 1]
+    effects = ", ".join(f"{v} {p.effect:.3g} [{p.low:.3g}, {p.high:.3g}]" for v, p in parts.items())
+    return replace(
+        decisive,
+        comparison=f"{decisive.comparison}, {ranked[count - 1]}",
+        n=min(part.n for part in parts.values()),
+        p_value=min(1.0, spare * decisive.p_value),
+        p_against=min(1.0, count * against),
+        excluded=sum(part.excluded for part in parts.values()) >= spare,
+        note=f"{count} of {n} must hold: {effects}; the one that decides: {decisive.note}",
     )
 
 

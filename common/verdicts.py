@@ -1,4 +1,4 @@
-"""Verdicts on what a claim's test measured.
+"""What a claim's test measured, and the verdict on it.
 
 A claim is `reproduced` if its test is significant at 5% after Holm's adjustment within the figure,
 `not reproduced` if the opposite is, or if the 95% interval leaves no relevant effect of the claimed
@@ -7,8 +7,63 @@ the rate of violating runs is significantly below the permitted one (or the stat
 deterministic and no run violates it), `violated` if it is significantly above.
 """
 
+from dataclasses import dataclass
+
 from common import coverage, stats
-from common.measures import ALPHA
+
+MIN_PAIRS = 5
+"""Fewer pairs cannot reach 5% in a sign-flip test, so no verdict is given."""
+
+ALPHA = 0.05
+"""Level of every verdict."""
+
+
+class UnavailableError(Exception):
+    """The results cannot answer the claim; the message says why."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a test found, before adjustment for the other tests of its figure.
+
+    Parameters
+    ----------
+    comparison : str
+        What `effect` is.
+    n : int
+        Seeds.
+    effect, low, high : float
+        Effect and its 95% interval.
+    p_value, p_against : float
+        One-sided p-values for the claim and for its opposite.
+    excluded : bool
+        The interval leaves no relevant effect of the claimed sign.
+    note : str
+        The numbers behind the effect, for the reader.
+    needs : tuple of (float, float), optional
+        Distance from each limit that would settle the claim, with the standard deviation a seed.
+    sound : bool, optional
+        False if a side condition of the claim fails although the test may be significant.
+    at_least : int, optional
+        Seeds without which there is no verdict.
+    rate, permitted : float, optional
+        Of a certificate: observed and permitted rate of violating runs.
+    """
+
+    comparison: str
+    n: int
+    effect: float
+    low: float
+    high: float
+    p_value: float
+    p_against: float
+    excluded: bool
+    note: str
+    needs: tuple = ()
+    sound: bool = True
+    at_least: int = MIN_PAIRS
+    rate: float | None = None
+    permitted: float | None = None
 
 
 def decide(found, p_adjusted, against_adjusted, family):

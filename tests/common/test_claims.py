@@ -451,6 +451,48 @@ def test_wins_take_a_share_and_known_methods_only():
         claims.validate(config.claims, config)
 
 
+def in_most(signs, **changes):
+    """Evaluate a claim on variants, six seeds each, where `new` is lower (-1) or higher (1)."""
+    variants = [f"v{k}" for k in range(len(signs))]
+    settings = {"id": "most", "test": "in_most", "experiment": "main", "a": "new", "count": 3}
+    settings |= {"against": ["old", "older"], "variants": variants} | changes
+    config = paper([settings], main=experiment(6, variants, ("new", "old", "older")))
+    claims.validate(config.claims, config)
+    values = {
+        (method, variant): np.full((6, len(STEPS)), 2.0 + (sign if method == "new" else 0))
+        for variant, sign in zip(variants, signs, strict=True)
+        for method in ("new", "old", "older")
+    }
+    return claims.evaluate(config, FakeResults({"main": values})).iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("signs", "count", "p_value", "expected"),
+    [
+        ([-1, -1, -1, -1], 4, 1 / 64, "reproduced"),
+        ([-1, 1, -1, -1], 3, 2 / 64, "reproduced"),
+        ([-1, 1, -1, -1], 4, 1, "not reproduced"),
+        ([-1, 1, -1, 1], 3, 1, "not reproduced"),
+        ([-1, 1, -1, 1], 2, 3 / 64, "reproduced"),
+    ],
+)
+def test_in_most_is_a_partial_conjunction(signs, count, p_value, expected):
+    row = in_most(signs, count=count)
+    assert row["p_value"] == pytest.approx(p_value)
+    assert row["verdict"] == expected
+    assert f"{count} of 4 must hold" in row["why"]
+    assert row["effect"] == pytest.approx(0.5 if signs.count(-1) >= count else 1.5)
+
+
+def test_in_most_needs_a_count_of_the_variants():
+    told = "count: expected 1 to 4 of the variants, got"
+    for count in (0, 5, 2.5):
+        with pytest.raises(ValueError, match=f"{told} {count}"):
+            in_most([-1, 1, -1, -1], count=count)
+    with pytest.raises(ValueError, match=r"at least 3 variants, got 2"):
+        in_most([-1, -1], count=2)
+
+
 @pytest.mark.parametrize(("ratio", "told"), [(2.5, True), (0.4, False)])
 def test_why_a_claim_may_differ_is_told_with_an_adverse_verdict_only(ratio, told):
     results = FakeResults({"main": planted(np.random.default_rng(1), 10, ratio)})
