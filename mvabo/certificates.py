@@ -3,7 +3,13 @@
 import numpy as np
 
 from mvabo.fronts import accuracy
-from mvabo.theory import expectation_slack, stopping_bound, sum_of_variances, width_bound
+from mvabo.theory import (
+    expectation_slack,
+    noisy_simulator_bound,
+    stopping_bound,
+    sum_of_variances,
+    width_bound,
+)
 
 CERTIFICATES = (
     "event2_ratio", "inclusion_ratio", "gap_ratio", "width_ratio", "expectation_ratio",
@@ -15,7 +21,8 @@ class Certificates:
     """Ratios of one run; each is at most 1 where its statement holds.
 
     [MVABO] Eqs. (2), (6), (11), (12), (13), (22), (23), (24), (26), (27), (34), (35), (36), (37),
-    (38), Lemmas A.1, A.2, A.3, Theorems 4.1, 4.2 and B.1.
+    (38), Lemmas A.1, A.2, A.3, Theorems 4.1, 4.2, B.1, C.1, C.2 and D.1. NaN where the statement
+    does not speak of the run: Lemma A.2 needs w from nature.
 
     Parameters
     ----------
@@ -75,19 +82,38 @@ class Certificates:
             "weights": self.weights,
         }
         ratios["width_ratio"] = self.width_sum / width_bound(step, *self.integrals, **constants)
-        slack = expectation_slack(self.params.delta)
-        ratios["expectation_ratio"] = float((self.integrals / (2 * self.realised + slack)).max())
+        ratios["expectation_ratio"] = np.nan
+        if self.params.w_rule == "nature":
+            slack = expectation_slack(self.params.delta)
+            ratios["expectation_ratio"] = float(
+                (self.integrals / (2 * self.realised + slack)).max()
+            )
         noise_var, gain = self.instance.noise_std**2, optimizer.posterior.log_det / 2
         ratios["variance_ratio"] = self.realised[1] / sum_of_variances(gain, noise_var)
-        bound = stopping_bound(
-            step, gain, noise_var=noise_var, delta=self.params.delta, **constants
-        )
+        bound = self._stopping_bound(step, gain, optimizer.weights, noise_var, constants)
         ratios["stopping_ratio"] = self.width_sum / step / bound
         if self.multi_task:
             ratios["gap_ratio"] = self._gap_ratio(optimizer)
         else:
             ratios["accuracy_ratio"] = self._accuracy_ratio(optimizer)
         return ratios
+
+    def _stopping_bound(self, step, gain, p, noise_var, constants):
+        """Left side of the stopping condition of the setting; NaN for rules that have none.
+
+        Theorems 4.1, 4.2, B.1 and D.1 where nature draws w, C.1 where sigma alone chooses it, C.2
+        where its density takes part. The sound form of C.2 has R = max p_j and |Delta| = m.
+        """
+        rule, constants = self.params.w_rule, constants | {"noise_var": noise_var}
+        if rule in ("nature", "sd"):
+            return stopping_bound(
+                step, gain, delta=self.params.delta, simulator=rule == "sd", **constants
+            )
+        printed = self.params.thm_c2 == "printed"
+        if rule == "sd-p" and not printed:
+            return np.nan
+        volume = None if printed else len(p)
+        return noisy_simulator_bound(step, gain, density=p.max(), volume=volume, **constants)
 
     def _gap_ratio(self, optimizer):
         F, a = self.instance.objectives, self.params.alpha

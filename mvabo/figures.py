@@ -1,5 +1,7 @@
 """Figures of [MVABO], one function each: Figs. 2 and 3 as in the paper, the others are ours."""
 
+from dataclasses import replace
+
 import pandas as pd
 
 from common import plotting
@@ -256,12 +258,67 @@ def certificates(results):
     return fig, pd.concat(tables, ignore_index=True)
 
 
-def _worst(ax, trace, metric):
+def _worst(ax, trace, panel, look_of=None):
+    """Draw the largest value over runs at each step, in the look of the method or a given one."""
     worst = trace.groupby("step", as_index=False)["value"].max()
     method = trace["method"].iloc[0]
-    look_of = plotting.style(method)
+    look_of = look_of or plotting.style(method)
     ax.plot(
         worst["step"], worst["value"], color=look_of.colour, linestyle=look_of.linestyle,
         marker=look_of.marker, markevery=max(1, len(worst) // 6), label=look_of.label,
     )  # fmt: skip
-    return worst.assign(panel=metric, method=method, n=trace["seed"].nunique())
+    return worst.assign(panel=panel, method=method, n=trace["seed"].nunique())
+
+
+EXTENSIONS = {
+    "Theorem C.1: width / bound": ("certificates-simulator", "stopping_ratio"),
+    "Theorem C.1: regret / certificate": ("certificates-simulator", "gap_ratio"),
+    r"Theorem C.1: error / $\epsilon$": ("certificates-simulator", "accuracy_ratio"),
+    "Theorem C.2: width / bound": ("certificates-noisy", "stopping_ratio"),
+    r"Theorem D.1: error on X / $\epsilon$": ("certificates-continuous", "accuracy_ratio"),
+    "Theorem D.1: width / bound": ("certificates-continuous", "stopping_ratio"),
+}
+
+FORMS = {
+    "sd": r"$\arg\max\sigma$, Theorem C.1's bound",
+    "var-p": r"$\arg\max\sigma^2 p$, sound bound",
+    "var-p-printed": r"$\arg\max\sigma^2 p$, as printed",
+    "sd-p-printed": r"$\arg\max\sigma p$, as printed",
+}
+
+
+def certificates_extensions(results):
+    """Draw the ratios of App. C and D: the largest over the runs at each step."""
+    fig, axes = panels(list(EXTENSIONS))
+    tables = []
+    with look():
+        for ax, (panel, (experiment, metric)) in zip(axes, EXTENSIONS.items(), strict=True):
+            trace = results.trace(experiment, metric).dropna(subset=["value"])
+            for (variant, _), run in trace.groupby(["variant", "method"], sort=False):
+                look_of = _look_of_form(variant)
+                tables.append(_worst(ax, run, panel, look_of).assign(variant=variant))
+            ax.axhline(1, color="0.2", linewidth=1.2)
+            top = 1.08 * max(1.0, trace["value"].max())
+            ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, top))
+            ax.set_xlim(0, results.config(experiment).horizon)
+        tables.append(_share_stopped(axes[4], results.trace("certificates-continuous", "stopped")))
+    plotting.legend(fig, axes, "Largest over all runs at each step; the line at 1 is the bound.")
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def _look_of_form(variant):
+    """Return the look of a rule and a form of Theorem C.2; None: that of the method."""
+    if variant not in FORMS:
+        return None
+    return replace(plotting.style(variant, list(FORMS).index(variant)), label=FORMS[variant])
+
+
+def _share_stopped(ax, trace):
+    """Draw the share of the runs in which the stopping rule has held."""
+    share = trace.groupby("step", as_index=False)["value"].mean()
+    ax.plot(
+        share["step"], share["value"], color="0.55", linestyle=(0, (1.2, 1.2)),
+        label="share of runs stopped",
+    )  # fmt: skip
+    first = {"panel": "share of runs stopped", "method": trace["method"].iloc[0]}
+    return share.assign(**first, n=trace["seed"].nunique(), variant=trace["variant"].iloc[0])

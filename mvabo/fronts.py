@@ -110,7 +110,7 @@ def accuracy(F, members, eps):
         At most 1 if the set is eps-accurate.
     """
     front, members = np.unique(F[nondominated(F)], axis=0), np.unique(members, axis=0)
-    lead = (front[:, None, :] - members[None, :, :]) / np.asarray(eps)
-    beaten = lead.min(axis=2).max()
-    missed = lead.max(axis=2).min(axis=1).max()
+    first, second = (np.subtract.outer(front[:, i], members[:, i]) / eps[i] for i in (0, 1))
+    beaten = np.minimum(first, second).max()
+    missed = np.maximum(first, second).min(axis=1).max()
     return float(max(beaten, missed, 0.0))

@@ -58,7 +58,8 @@ class Params:
     alpha : float
         Weight of F_1 in G.
     beta : {"constant", "theory"}
-        beta_t^{1/2}: `beta_sqrt`, or Lemma 2.1 with the exact norm of f and 3/delta.
+        beta_t^{1/2}: `beta_sqrt`, or Lemma 2.1 with the exact norm of f; three events share delta
+        where nature draws w, and where w is chosen there is only one (Theorems C.1, C.2).
     beta_sqrt : float
         The constant; it multiplies the standard deviation.
     delta : float
@@ -79,6 +80,9 @@ class Params:
         Steps between fits of the kernel, on problems where it is fitted.
     hv_reference : tuple of 2 float, or None
         Reference point of the hypervolumes; None takes the smallest true F_1 and F_2.
+    thm_c2 : {"sound", "printed"}
+        Form of Theorem C.2 that the certificates take under "sd-p" and "var-p"; the sound one is
+        for "var-p" alone.
     """
 
     alpha: float = 0.5
@@ -93,6 +97,7 @@ class Params:
     w_rule: Literal["nature", "sd", "sd-p", "var-p"] = "nature"
     refit_every: int = 10
     hv_reference: tuple[float, float] | None = None
+    thm_c2: Literal["sound", "printed"] = "sound"
 
     def confidence(self, instance):
         """Return beta_t^{1/2}: a number, or a function of the log determinant."""
@@ -103,7 +108,7 @@ class Params:
                 "beta='theory' needs the RKHS norm of f: use problem gp-test, noisy-input or "
                 "continuous, or beta='constant'"
             )
-        return TheoryBeta(instance.true_norm, self.delta)
+        return TheoryBeta(instance.true_norm, self.delta, 3 if self.w_rule == "nature" else 1)
 
     def threshold(self, instance):
         """Return h for an instance."""

@@ -201,7 +201,7 @@ def stopping_bound(
 
 
 def noisy_simulator_bound(
-    horizon, gain, *, beta_sqrt, b_tilde, noise_var, alpha, density, volume=None
+    horizon, gain, *, beta_sqrt, b_tilde, noise_var, weights, density, volume=None
 ):
     r"""Bound of the simulator setting with noisy inputs.
 
@@ -209,13 +209,12 @@ def noisy_simulator_bound(
     two inequalities that no rule does; for ``xi_t = argmax sigma^2 p`` on a Delta of volume
     |Delta| they hold with ``sqrt(|Delta| R)`` (sd) and ``|Delta| R`` (variance).
 
-    Source: [MVABO] Theorem C.2.
+    Source: [MVABO] Theorem C.2 (a = (alpha, 1 - alpha)).
 
     Parameters
     ----------
-    horizon, gain, beta_sqrt, b_tilde, noise_var
+    horizon, gain, beta_sqrt, b_tilde, noise_var, weights
         As in `stopping_bound`.
-    alpha : float
     density : float
         R.
     volume : float, optional
@@ -230,7 +229,7 @@ def noisy_simulator_bound(
         on_sd, on_variance = np.sqrt(volume * density), volume * density
     total = width_bound(
         T, on_sd * np.sqrt(T * variances), on_variance * variances,
-        beta_sqrt=beta_sqrt, b_tilde=b_tilde, weights=(alpha, 1 - alpha),
+        beta_sqrt=beta_sqrt, b_tilde=b_tilde, weights=weights,
     )  # fmt: skip
     return total / T
 

@@ -123,14 +123,15 @@ def test_only_the_second_term_depends_on_b_tilde():
 def test_noisy_simulator_bound_has_the_density_on_each_term():
     T, gain, b, R = 50, 3.0, 2.5, 1.7
     S, V = np.sqrt(2 * T * gain / np.log(2)), 2 * gain / np.log(2)
-    settings = {"beta_sqrt": b, "b_tilde": 1.5, "noise_var": 1.0, "alpha": 0.4, "density": R}
+    settings = {"beta_sqrt": b, "b_tilde": 1.5, "noise_var": 1.0, "weights": (0.4, 0.6)}
 
     def expected(on_sd, on_var):
         root = 8 * T * 1.5 * b * on_sd * S + 20 * T * b**2 * on_var * V
         return 0.4 / T * 2 * b * on_sd * S + 0.6 / T * np.sqrt(root)
 
-    assert theory.noisy_simulator_bound(T, gain, **settings) == pytest.approx(expected(R, R))
-    sound = theory.noisy_simulator_bound(T, gain, volume=3.0, **settings)
+    printed = theory.noisy_simulator_bound(T, gain, density=R, **settings)
+    assert printed == pytest.approx(expected(R, R))
+    sound = theory.noisy_simulator_bound(T, gain, density=R, volume=3.0, **settings)
     assert sound == pytest.approx(expected(np.sqrt(3 * R), 3 * R))
 
 
