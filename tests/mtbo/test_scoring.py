@@ -168,6 +168,30 @@ def test_settings_of_the_experiments_are_shared_by_all_methods():
                 assert params.scalarization == ("linear" if linear else "chebyshev")
 
 
+@pytest.mark.paper("mtbo", "s4-together")
+def test_learning_together_meets_learning_alone_at_every_similarity():
+    """At omega = 1, where the posteriors are one, the radii alone tell the methods apart."""
+    experiments = load_paper("mtbo", "paper").experiments
+    for name in ("fig1a", "similarity", "unrelated"):
+        for variant in experiments[name].variants:
+            assert experiments[name].methods(variant) == ("mt-kb", "it-kb")
+    # larger_gain compares the first variants
+    ends = [experiments[name] for name in ("fig1a", "unrelated")]
+    assert [e.problem_params(e.variants[0])["omega"] for e in ends] == [0, 1]
+    problem = RKHSProblem(n_tasks=3, n_points=25, task_kernel="similarity", omega=1.0)
+    instance, lam = problem.draw(rng_for(*KEY, "instance")), np.array([0.2, 0.3, 0.5])
+    widths = {}
+    for method, root_n in (("mt-kb", 1.0), ("it-kb", np.sqrt(3))):
+        optimizer = study.METHODS[method](instance, study.Params(), 10, Streams.named(*KEY, method))
+        for x in (0.2, 0.6, 1.0):
+            optimizer.tell([x], [1.0, -1.0, 0.5])
+        above = optimizer.acquisition(lam) - optimizer.scalarization(
+            optimizer.posterior_mean(), lam
+        )
+        widths[method] = above / (root_n * np.max(optimizer.radius))
+    np.testing.assert_allclose(widths["mt-kb"], widths["it-kb"])
+
+
 @pytest.mark.paper(
     "mtbo", "s5-trials", "s5-horizon", "s5-fig1a-tasks", "s5-rkhs-tasks", "app-e-fig2-tasks",
     "s5-mobo-where", "s5-branin-tasks", "s5-branin-omega", "s5-branin-noise",
