@@ -36,7 +36,15 @@ CERTIFIED = {
     ("mt-kb", "similarity-4"): r"MT-KB, $\Gamma_\omega$, 4 tasks",
     ("mt-bkb", "icm-2"): "MT-BKB, ICM, 2 tasks",
     ("mt-bkb", "similarity-4"): r"MT-BKB, $\Gamma_\omega$, 4 tasks",
+    ("mt-kb", "icm-2-linear"): "MT-KB, ICM, 2 tasks, linear",
+    ("mt-bkb", "icm-2-linear"): "MT-BKB, ICM, 2 tasks, linear",
     ("mt-bkb", "default"): "MT-BKB, long runs",
+}
+VARIANT_LINES = {"similarity-4": (0, (1, 1.2)), "icm-2-linear": (0, (8, 1.5, 1.2, 1.5))}
+VARIANT_MARKERS = {
+    ("mt-kb", "icm-2-linear"): "D",
+    ("mt-bkb", "icm-2-linear"): "^",
+    ("mt-bkb", "default"): "*",
 }
 
 
@@ -71,16 +79,16 @@ def _worst(ax, trace, metric, place, line):
     part = trace[(trace["method"] == method) & (trace["variant"] == variant)]
     worst = part.groupby("step", as_index=False)["value"].max()
     if len(worst):
-        look_of, filled = plotting.style(method), not variant.startswith("similarity")
+        look_of, hollow = plotting.style(method), variant in VARIANT_LINES
         ax.plot(
             worst["step"],
             worst["value"].where(worst["value"] > 0),
             color=look_of.colour,
             linewidth=1.1,
-            linestyle=look_of.linestyle if filled else (0, (1, 1.2)),
-            marker="*" if variant == "default" else look_of.marker,
+            linestyle=VARIANT_LINES.get(variant, look_of.linestyle),
+            marker=VARIANT_MARKERS.get(line, look_of.marker),
             markevery=(1 + place * max(1, len(worst) // 24), max(1, len(worst) // 6)),
-            markerfacecolor=look_of.colour if filled else "white",
+            markerfacecolor="white" if hollow else look_of.colour,
             label=CERTIFIED[line],
         )
     columns = {"panel": metric, "method": method, "variant": variant}

@@ -75,8 +75,9 @@ CERTIFICATES = (
 )  # fmt: skip
 
 
-def test_certificates_hold_with_the_true_norm_and_each_method_has_its_own():
-    params = study.Params(norm_bound="true")
+@pytest.mark.parametrize("name", ["chebyshev", "linear"])
+def test_certificates_hold_with_the_true_norm_and_each_method_has_its_own(name):
+    params = study.Params(norm_bound="true", scalarization=name)
     for method, names in (
         ("mt-kb", {"theorem1_ratio", "instant_regret_ratio", "theorem2_ratio", "lemma5_ratio"}),
         ("mt-bkb", set(CERTIFICATES) - {"theorem2_ratio", "lemma5_ratio"}),
@@ -190,6 +191,15 @@ def test_learning_together_meets_learning_alone_at_every_similarity():
         )
         widths[method] = above / (root_n * np.max(optimizer.radius))
     np.testing.assert_allclose(widths["mt-kb"], widths["it-kb"])
+
+
+def test_certificates_are_tried_under_both_scalarisations():
+    certificates = load_paper("mtbo", "paper").experiments["certificates"]
+    tried = {
+        (certificates.params(v)["scalarization"], certificates.params(v)["norm_bound"])
+        for v in certificates.variants
+    }
+    assert tried == {("chebyshev", "true"), ("linear", "true")}
 
 
 @pytest.mark.paper(
