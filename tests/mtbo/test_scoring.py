@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
+from common.coverage import runs_to_certify
 from common.experiments import load_paper
 from common.rng import Streams, rng_for
 from mtbo import study
@@ -200,6 +201,18 @@ def test_certificates_are_tried_under_both_scalarisations():
         for v in certificates.variants
     }
     assert tried == {("chebyshev", "true"), ("linear", "true")}
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_certificates_and_costs_have_the_seeds_for_a_verdict(scale):
+    config = load_paper("mtbo", scale)
+    for claim in config.claims:
+        if claim["test"] == "certificate" and claim.get("delta"):
+            seeds = config.experiments[claim["experiment"]].seeds
+            assert seeds >= runs_to_certify(0, claim["delta"]), claim["id"]
+    # the smallest p-value of n sign flips, adjusted for all claims of the figure
+    family = sum(claim["figure"] == "cost" for claim in config.claims)
+    assert family * 2.0 ** -config.experiments["cost"].seeds < 0.05
 
 
 @pytest.mark.paper(
