@@ -50,7 +50,8 @@ class ITKB(ScalarizedUCB):
 
     Notes
     -----
-    Source: [MTBO] Sec. 5 and App. E ("blow those up by a sqrt(n) factor"); [IGP] Theorem 2.
+    Source: [MTBO] Sec. 5 and App. E ("blow those up by a sqrt(n) factor"); [IGP] Theorem 2. It is
+    what learning the tasks together is held against (Sec. 4.1).
     """
 
     def __init__(

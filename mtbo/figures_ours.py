@@ -5,6 +5,7 @@ import pandas as pd
 
 from common import plotting, stats
 from common.plotting import look, panels
+from common.styles import SEQUENCE
 from mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
 
 
@@ -35,7 +36,15 @@ CERTIFIED = {
     ("mt-kb", "similarity-4"): r"MT-KB, $\Gamma_\omega$, 4 tasks",
     ("mt-bkb", "icm-2"): "MT-BKB, ICM, 2 tasks",
     ("mt-bkb", "similarity-4"): r"MT-BKB, $\Gamma_\omega$, 4 tasks",
+    ("mt-kb", "icm-2-linear"): "MT-KB, ICM, 2 tasks, linear",
+    ("mt-bkb", "icm-2-linear"): "MT-BKB, ICM, 2 tasks, linear",
     ("mt-bkb", "default"): "MT-BKB, long runs",
+}
+VARIANT_LINES = {"similarity-4": (0, (1, 1.2)), "icm-2-linear": (0, (8, 1.5, 1.2, 1.5))}
+VARIANT_MARKERS = {
+    ("mt-kb", "icm-2-linear"): "D",
+    ("mt-bkb", "icm-2-linear"): "^",
+    ("mt-bkb", "default"): "*",
 }
 
 
@@ -70,31 +79,61 @@ def _worst(ax, trace, metric, place, line):
     part = trace[(trace["method"] == method) & (trace["variant"] == variant)]
     worst = part.groupby("step", as_index=False)["value"].max()
     if len(worst):
-        look_of, filled = plotting.style(method), not variant.startswith("similarity")
+        look_of, hollow = plotting.style(method), variant in VARIANT_LINES
         ax.plot(
             worst["step"],
             worst["value"].where(worst["value"] > 0),
             color=look_of.colour,
             linewidth=1.1,
-            linestyle=look_of.linestyle if filled else (0, (1, 1.2)),
-            marker="*" if variant == "default" else look_of.marker,
+            linestyle=VARIANT_LINES.get(variant, look_of.linestyle),
+            marker=VARIANT_MARKERS.get(line, look_of.marker),
             markevery=(1 + place * max(1, len(worst) // 24), max(1, len(worst) // 6)),
-            markerfacecolor=look_of.colour if filled else "white",
+            markerfacecolor="white" if hollow else look_of.colour,
             label=CERTIFIED[line],
         )
     columns = {"panel": metric, "method": method, "variant": variant}
     return worst.rename(columns={"value": "largest"}).assign(n=part["seed"].nunique(), **columns)
 
 
+SCALES_OF_F = {"fig1a": "f as drawn (Fig. 1a)", "similarity": r"f divided by $\max|f|$"}
+
+
 def similarity(results):
-    """Draw MT-KB's regret against similarity, with f as drawn and with f of equal scale."""
-    fig, axes = panels(["f as drawn (Fig. 1a)", r"f divided by $\max|f|$"])
-    tables = []
+    """Draw MT-KB's regret against similarity, f as drawn and of equal scale, and over IT-KB's."""
+    fig, axes = panels([*SCALES_OF_F.values(), "together / separately"])
     with look():
-        for ax, experiment in zip(axes, ("fig1a", "similarity"), strict=True):
-            tables.append(similarity_panel(ax, results, experiment))
-    plotting.legend(fig, axes, BAND)
+        tables = [
+            similarity_panel(ax, results, experiment)
+            for ax, experiment in zip(axes[:2], SCALES_OF_F, strict=True)
+        ]
+        tables += [
+            _together(axes[2], results, experiment, SEQUENCE[place])
+            for place, experiment in enumerate(SCALES_OF_F)
+        ]
+        axes[2].axhline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+        axes[2].set(xlabel=r"$\omega$", ylabel="regret, MT-KB / IT-KB")
+        axes[2].legend(frameon=False, fontsize=7.5)
+    note = f"{BAND} (c) Point: ratio of the means at the last round. Bar: 95 % interval."
+    plotting.legend(fig, axes[:2], note)
     return fig, pd.concat(tables, ignore_index=True)
+
+
+def _together(ax, results, experiment, looks):
+    """Draw the ratio of MT-KB's final regret to IT-KB's against omega."""
+    config, trace = results.config(experiment), results.trace(experiment, "average_regret")
+    rows = []
+    for variant in config.variants:
+        found = stats.compare(*(_last(trace, variant, m) for m in ("mt-kb", "it-kb")))
+        omega = config.problem_params(variant)["omega"]
+        rows.append((variant, omega, found.n, found.effect, found.low, found.high))
+    table = pd.DataFrame(rows, columns=["variant", "omega", "n", "effect", "low", "high"])
+    colour, linestyle, marker = looks
+    bars = (table["effect"] - table["low"], table["high"] - table["effect"])
+    ax.errorbar(
+        table["omega"], table["effect"], bars, capsize=2.5, color=colour, linestyle=linestyle,
+        marker=marker, label=SCALES_OF_F[experiment],
+    )  # fmt: skip
+    return table.assign(panel=f"together {experiment}")
 
 
 BUDGET_METRICS = ("average_regret", "dictionary_size", "realised_epsilon")

@@ -16,6 +16,9 @@ from mtbo.theory import (
     theorem3_dictionary_bound,
 )
 
+BAYES = {"bayes_regret", "bayes_ratio", "own_bayes_ratio"}
+"""Metrics that need the Bayes regret."""
+
 
 class Scorer:
     """Scores one run step by step; see `common.records.METRICS` for the definitions.
@@ -40,7 +43,10 @@ class Scorer:
         self.steps = set(record_steps(horizon, "log"))
         self.names = [name for name in metrics if _applies(name, method)]
         self.cumulative = 0.0
-        self.bayes = BayesRegret(instance, params) if "bayes_regret" in metrics else None
+        needs_bayes = BAYES.intersection(self.names)
+        self.bayes = BayesRegret(instance, params) if needs_bayes else None
+        needs_bound = needs_bayes - {"bayes_regret"}
+        self.bayes_bound = BayesBound(instance, self.bayes) if needs_bound else None
         needs_exact = any(name.startswith(("theorem", "lemma", "realised")) for name in self.names)
         self.certificates = Certificates(instance, method, params) if needs_exact else None
 
@@ -54,6 +60,8 @@ class Scorer:
             L = optimizer.scalarization.lipschitz(optimizer.weights)
             width = 2 * L * optimizer.radius * np.sqrt(optimizer.posterior.norm[index])
             self.instant_ratio = self.instant / width
+        if self.bayes_bound:
+            self.bayes_bound.add(optimizer.weights, index)
         if self.certificates:
             self.certificates.asked(optimizer)
 
@@ -75,6 +83,10 @@ class Scorer:
             return self.cumulative / step
         if name == "bayes_regret":
             return self.bayes.value
+        if name == "own_bayes_ratio":
+            return _share(self.bayes_bound.own, self.cumulative / step)
+        if name == "bayes_ratio":
+            return _share(self.bayes.value, self.cumulative / step + self.bayes_bound.slack)
         if name == "dictionary_size":
             return len(optimizer.dictionary)
         if name == "dictionary_share":
@@ -95,6 +107,10 @@ class Scorer:
             exact_posterior(kernel, self.params.eta, points).update(arms, Y)
             times.append(time.perf_counter() - start)
         return min(times)
+
+
+def _share(part, whole):
+    return part / whole if part else 0.0  # both are 0 where every query was best
 
 
 def _applies(name, method):
@@ -128,10 +144,11 @@ class BayesRegret:
         self.scalarization = params.make_scalarization(instance)
         law = self.scalarization.law
         rng = rng_for("mtbo", "bayes-regret", f"{law}-{n}", 0, "environment")
-        weights = draw_weights(law, n, rng, params.bayes_weights)
+        self.weights = draw_weights(law, n, rng, params.bayes_weights)
         # one column a weight: s_lambda(f(x)) for all x, (m, weights)
-        self.values = np.column_stack([self.scalarization(instance.values, w) for w in weights])
-        self.best = np.full(len(weights), -np.inf)
+        columns = [self.scalarization(instance.values, w) for w in self.weights]
+        self.values = np.column_stack(columns)
+        self.best = np.full(len(columns), -np.inf)
 
     def add(self, index):
         """Count the query at a candidate."""
@@ -141,6 +158,81 @@ class BayesRegret:
     def value(self):
         """R_B of the queries so far."""
         return float((self.values.max(0) - self.best).mean())
+
+
+class BayesBound:
+    r"""Bayes regret against the average regret along one run, with the o(1) written out.
+
+    At the weights that the run itself drew, the average over rounds is already a bound, because
+    x_s is one of the queries:
+
+    .. math::
+        \frac1t \sum_{s \le t} \bigl[ \max_x s_{\lambda_s}(f(x))
+            - \max_{u \le t} s_{\lambda_s}(f(x_u)) \bigr] \le \frac{R_C(t)}{t}
+
+    At other weights w it is one up to the cost of moving lambda_s to w, for any coupling pi of
+    the two samples:
+
+    .. math::
+        R_B(t) \le \frac{R_C(t)}{t} + 2 \sum_{w, s} \pi_{ws}
+            \max_x \bigl| s_w(f(x)) - s_{\lambda_s}(f(x)) \bigr|
+
+    Both are certain, with the sampled weights in place of the expectations on either side. With
+    two tasks the coupling of `monotone_coupling` moves the first weight at the least cost, so the
+    second term vanishes as both samples grow: it is the statement's o(1), by s_lambda's Lipschitz
+    constant in lambda. With more tasks the bound holds, but the term need not vanish.
+
+    Source: [MTBO] Sec. 2, "Performance metric".
+
+    Parameters
+    ----------
+    instance : mtbo.problems.Instance
+    bayes : BayesRegret
+        Fixed weights w, and R_B at them.
+    """
+
+    def __init__(self, instance, bayes):
+        self.truth, self.bayes = instance.values, bayes
+        self.columns, self.first, self.queried = [], [], []
+
+    def add(self, weights, index):
+        """Count a round: its weights (n,) and the query at a candidate."""
+        self.columns.append(self.bayes.scalarization(self.truth, weights))
+        self.first.append(weights[0])
+        self.queried.append(index)
+
+    @property
+    def own(self):
+        """Bayes regret of the queries so far at the run's own weights."""
+        values = np.column_stack(self.columns)
+        return float((values.max(0) - values[self.queried].max(0)).mean())
+
+    @property
+    def slack(self):
+        """What the bound adds to the average regret, in units of f."""
+        fixed, drawn, mass = monotone_coupling(self.bayes.weights[:, 0], self.first)
+        gaps = self.bayes.values[:, fixed] - np.column_stack(self.columns)[:, drawn]
+        return 2 * float(mass @ np.abs(gaps).max(0))
+
+
+def monotone_coupling(a, b):
+    """Couple two samples on the line in their order, each point with an equal share of its sample.
+
+    Parameters
+    ----------
+    a, b : array_like of shape (m,) and (k,)
+
+    Returns
+    -------
+    i, j : ndarray of int, shape (p,)
+        Places in `a` and in `b`, at most m + k pairs.
+    mass : ndarray of shape (p,)
+        Share that moves from ``a[i]`` to ``b[j]``; sums to 1.
+    """
+    m, k = len(a), len(b)
+    cuts = np.union1d(k * np.arange(1, m + 1), m * np.arange(1, k + 1))  # in parts of 1 / (m k)
+    i, j = np.argsort(a)[(cuts - 1) // k], np.argsort(b)[(cuts - 1) // m]
+    return i, j, np.diff(cuts, prepend=0) / (m * k)
 
 
 class Certificates:

@@ -1,16 +1,20 @@
 """Regrets and certificates against their definitions."""
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.stats import wasserstein_distance
 
+from common.coverage import runs_to_certify
 from common.experiments import load_paper
 from common.rng import Streams, rng_for
 from mtbo import study
 from mtbo.gains import lemma1_gain, log_det_gain
 from mtbo.problems import RKHSProblem
 from mtbo.scalarization import draw_weights
+from mtbo.scoring import BayesBound, BayesRegret, monotone_coupling
 from mtbo.theory import nystrom_rho
 
 KEY = ("mtbo", "test", "rkhs", 0)
@@ -72,8 +76,9 @@ CERTIFICATES = (
 )  # fmt: skip
 
 
-def test_certificates_hold_with_the_true_norm_and_each_method_has_its_own():
-    params = study.Params(norm_bound="true")
+@pytest.mark.parametrize("name", ["chebyshev", "linear"])
+def test_certificates_hold_with_the_true_norm_and_each_method_has_its_own(name):
+    params = study.Params(norm_bound="true", scalarization=name)
     for method, names in (
         ("mt-kb", {"theorem1_ratio", "instant_regret_ratio", "theorem2_ratio", "lemma5_ratio"}),
         ("mt-bkb", set(CERTIFICATES) - {"theorem2_ratio", "lemma5_ratio"}),
@@ -165,6 +170,51 @@ def test_settings_of_the_experiments_are_shared_by_all_methods():
                 assert params.scalarization == ("linear" if linear else "chebyshev")
 
 
+@pytest.mark.paper("mtbo", "s4-together")
+def test_learning_together_meets_learning_alone_at_every_similarity():
+    """At omega = 1, where the posteriors are one, the radii alone tell the methods apart."""
+    experiments = load_paper("mtbo", "paper").experiments
+    for name in ("fig1a", "similarity", "unrelated"):
+        for variant in experiments[name].variants:
+            assert experiments[name].methods(variant) == ("mt-kb", "it-kb")
+    # larger_gain compares the first variants
+    ends = [experiments[name] for name in ("fig1a", "unrelated")]
+    assert [e.problem_params(e.variants[0])["omega"] for e in ends] == [0, 1]
+    problem = RKHSProblem(n_tasks=3, n_points=25, task_kernel="similarity", omega=1.0)
+    instance, lam = problem.draw(rng_for(*KEY, "instance")), np.array([0.2, 0.3, 0.5])
+    widths = {}
+    for method, root_n in (("mt-kb", 1.0), ("it-kb", np.sqrt(3))):
+        optimizer = study.METHODS[method](instance, study.Params(), 10, Streams.named(*KEY, method))
+        for x in (0.2, 0.6, 1.0):
+            optimizer.tell([x], [1.0, -1.0, 0.5])
+        above = optimizer.acquisition(lam) - optimizer.scalarization(
+            optimizer.posterior_mean(), lam
+        )
+        widths[method] = above / (root_n * np.max(optimizer.radius))
+    np.testing.assert_allclose(widths["mt-kb"], widths["it-kb"])
+
+
+def test_certificates_are_tried_under_both_scalarisations():
+    certificates = load_paper("mtbo", "paper").experiments["certificates"]
+    tried = {
+        (certificates.params(v)["scalarization"], certificates.params(v)["norm_bound"])
+        for v in certificates.variants
+    }
+    assert tried == {("chebyshev", "true"), ("linear", "true")}
+
+
+@pytest.mark.parametrize("scale", ["quick", "paper"])
+def test_certificates_and_costs_have_the_seeds_for_a_verdict(scale):
+    config = load_paper("mtbo", scale)
+    for claim in config.claims:
+        if claim["test"] == "certificate" and claim.get("delta"):
+            seeds = config.experiments[claim["experiment"]].seeds
+            assert seeds >= runs_to_certify(0, claim["delta"]), claim["id"]
+    # the smallest p-value of n sign flips, adjusted for all claims of the figure
+    family = sum(claim["figure"] == "cost" for claim in config.claims)
+    assert family * 2.0 ** -config.experiments["cost"].seeds < 0.05
+
+
 @pytest.mark.paper(
     "mtbo", "s5-trials", "s5-horizon", "s5-fig1a-tasks", "s5-rkhs-tasks", "app-e-fig2-tasks",
     "s5-mobo-where", "s5-branin-tasks", "s5-branin-omega", "s5-branin-noise",
@@ -196,6 +246,77 @@ def test_bayes_regret_falls_below_the_average_regret():
     metrics = ("average_regret", "bayes_regret")
     last = [run("mt-kb", params, metrics, 80, RKHSProblem(n_points=25))[2][-1]]
     assert all(row["bayes_regret"] <= row["average_regret"] + 1e-3 for row in last)
+
+
+@pytest.mark.paper("mtbo", "s2-bayes-below-cumulative")
+def test_bayes_regret_and_its_bound_by_hand():
+    """Linear weights on f = (2, 0), (0, 1), (0.8, 0.8), queried at the third and the second."""
+    instance = SimpleNamespace(values=np.array([[2.0, 0.0], [0.0, 1.0], [0.8, 0.8]]))
+    bayes = BayesRegret(instance, study.Params(scalarization="linear", bayes_weights=2))
+    bayes.weights = np.array([[1.0, 0.0], [0.5, 0.5]])
+    bayes.values = instance.values @ bayes.weights.T
+    bound = BayesBound(instance, bayes)
+    for weights, index in (([0.75, 0.25], 2), ([0.25, 0.75], 1)):
+        bound.add(np.array(weights), index)
+        bayes.add(index)
+    # regrets 1.5 - 0.8 and 0.8 - 0.75, of which the run's own weights keep 0.7 and 0
+    assert bound.own == pytest.approx((0.7 + 0.0) / 2)
+    assert bayes.value == pytest.approx((1.2 + 0.2) / 2)
+    # 0.25 moves to 0.5 and 0.75 to 1: the first candidate's value changes by 0.5 each time
+    assert bound.slack == pytest.approx(2 * (0.5 + 0.5) / 2)
+
+
+@pytest.mark.parametrize("sizes", [(7, 5), (4, 10), (6, 6), (1, 3)])
+def test_the_coupling_is_the_cheapest_on_the_line(sizes):
+    rng = rng_for(*KEY, "environment")
+    a, b = (rng.random(size) for size in sizes)
+    i, j, mass = monotone_coupling(a, b)
+    np.testing.assert_allclose(np.bincount(i, mass), 1 / len(a))
+    np.testing.assert_allclose(np.bincount(j, mass), 1 / len(b))
+    assert mass @ abs(a[i] - b[j]) == pytest.approx(wasserstein_distance(a, b))
+
+
+@pytest.mark.paper("mtbo", "s2-bayes-below-cumulative")
+@pytest.mark.parametrize("name", ["chebyshev", "linear"])
+@pytest.mark.parametrize("n_tasks", [2, 3])
+def test_bayes_regret_against_its_bound_along_a_run(name, n_tasks):
+    params = study.Params(scalarization=name, bayes_weights=100)
+    metrics = ("average_regret", "bayes_regret", "own_bayes_ratio", "bayes_ratio")
+    problem = RKHSProblem(n_tasks=n_tasks, n_points=25)
+    instance, optimizer, rows = run("mt-kb", params, metrics, 40, problem)
+    s, frame, F = params.make_scalarization(instance), optimizer.result(), instance.values
+    lam = frame[[f"lambda_{i}" for i in range(1, n_tasks + 1)]].to_numpy(dtype=float)
+    arms = [instance.domain.index(x) for x in frame["x_1"]]
+    first = np.argsort(lam[:, 0])
+    others = BayesRegret(instance, params).weights
+    values = [np.column_stack([s(F, w) for w in ws]) for ws in (lam, others)]  # (m, weights)
+    for t, row in enumerate(rows, start=1):
+        own = np.mean([s(F, w).max() - max(s(F[x], w) for x in arms[:t]) for w in lam[:t]])
+        assert row["own_bayes_ratio"] * row["average_regret"] == pytest.approx(own, abs=1e-12)
+        assert 0 <= row["own_bayes_ratio"] <= 1 + 1e-12
+        # both samples in the order of the first weight, each repeated to a common length
+        here = np.repeat(values[0][:, first[first < t]], 100, axis=1)
+        there = np.repeat(values[1][:, np.argsort(others[:, 0])], t, axis=1)
+        moved = abs(here - there).max(0).mean()
+        bound = row["average_regret"] + 2 * moved
+        assert row["bayes_ratio"] * bound == pytest.approx(row["bayes_regret"], abs=1e-12)
+        assert 0 <= row["bayes_ratio"] <= 1
+    assert rows[0]["own_bayes_ratio"] == pytest.approx(1)  # one weight, one query
+
+
+@pytest.mark.paper("mtbo", "s2-bayes-below-cumulative")
+@pytest.mark.parametrize("name", ["chebyshev", "linear"])
+def test_the_price_of_other_weights_vanishes_with_two_tasks(name):
+    params = study.Params(scalarization=name)
+    instance = RKHSProblem(n_points=25).draw(rng_for(*KEY, "instance"))
+    bayes, slack = BayesRegret(instance, params), {}
+    for size in (10, 1000):
+        bound = BayesBound(instance, bayes)
+        rng = rng_for(*KEY, "scalarization")
+        for weights in draw_weights(bayes.scalarization.law, 2, rng, size):
+            bound.add(weights, 0)
+        slack[size] = bound.slack
+    assert slack[1000] < 0.25 * slack[10]
 
 
 @pytest.mark.paper("mtbo", "eq-14", "app-c-instant", "app-d-instant", "lemma-9", "eq-21", "eq-23")
