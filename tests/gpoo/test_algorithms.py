@@ -72,6 +72,16 @@ def test_cap_on_the_depth_against_the_transcription():
     assert max(cell.depth for cell in search.nodes) == 3
 
 
+@pytest.mark.paper("gpoo", "code-c7-cap")
+@pytest.mark.parametrize("cap", [1, 2])
+def test_the_cap_is_on_the_node_itself(cap):
+    """Nothing to exploit and a delta that every width passes: all leaves end one below the cap."""
+    search = gpoo(delta=lambda h: np.full(np.shape(h), 50.0), max_depth=cap)
+    for _ in range(40):
+        search.tell(search.ask(), 0.0)
+    assert {search.nodes[i].depth for i in search.leaves()} == {cap + 1}
+
+
 @pytest.mark.paper("gpoo", "eq-5", "s3-confidence")
 def test_b_values_along_a_run_are_sums_of_their_three_terms():
     search = gpoo()
