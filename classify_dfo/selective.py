@@ -74,11 +74,13 @@ def is_surely_high_lp(X, z, x):
 def version_space_rays(X, z):
     """Return the extreme rays of the cone of error-free half-spaces in the plane, shape (k, 3).
 
-    They are perpendicular to the rows of two points each. No ray: no half-space is error-free.
+    They are perpendicular to the rows of two points each, which are corners of the hulls of the
+    two classes. No ray: no half-space is error-free.
 
     Source: [CDFO] Definition 1, VS for d = 2.
     """
-    rows = np.where(z > 0, 1.0, -1.0)[:, None] * _homogeneous(X)
+    corners = [_corners(X[z > 0]), _corners(X[z <= 0])]
+    rows = np.vstack([_homogeneous(corners[0]), -_homogeneous(corners[1])])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     first, second = np.triu_indices(len(rows), 1)
     rays = np.cross(rows[first], rows[second])
@@ -86,6 +88,17 @@ def version_space_rays(X, z):
     rays = rays[length > TOLERANCE] / length[length > TOLERANCE, None]
     rays = np.vstack([rays, -rays])
     return rays[(rays @ rows.T >= -TOLERANCE).all(axis=1)]
+
+
+def _corners(X):
+    """Return the corners of the convex hull of points in the plane, or all points of a flat one."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    X = np.unique(X, axis=0)
+    try:
+        return X[ConvexHull(X).vertices] if len(X) > 2 else X
+    except QhullError:
+        return X
 
 
 @dataclass(frozen=True)

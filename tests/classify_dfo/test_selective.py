@@ -1,5 +1,7 @@
 """Exact CSS three ways, the agnostic classifier, and Theorem 2 on finite classes."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -56,6 +58,30 @@ def test_no_decision_counts_as_low_and_the_training_points_keep_their_labels():
     assert set(
         HalfSpaceCSS().fit(np.array([[0.0, 0], [1, 1]]), np.array([0, 1]), None)(corner)
     ) == {0}
+
+
+def test_rays_of_many_points_take_little_memory():
+    """All pairs of 1,500 points against all points would be 27 GB."""
+    X, z, _ = linear_labels(np.random.default_rng(3), n=1500)
+    tracemalloc.start()
+    rays = version_space_rays(X, z)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5e7
+    signed = np.where(z > 0, 1.0, -1.0)[:, None] * np.column_stack([X, np.ones(len(X))])
+    assert len(rays) >= 4
+    assert (rays @ signed.T).min() > -1e-9
+    assert ((np.abs(rays @ signed.T) < 1e-9).sum(axis=1) >= 2).all()
+
+
+@pytest.mark.parametrize("flat", [np.array([[0.0, 0], [0, 1], [0, 2], [0, 3]]), np.zeros((1, 2))])
+def test_rays_of_classes_without_area(flat):
+    X = np.vstack([flat, [[1.0, 0], [1, 1], [1, 2]]])
+    z = np.r_[np.zeros(len(flat), dtype=int), 1, 1, 1]
+    new = np.random.default_rng(0).uniform(-1, 3, (60, 2))
+    h = HalfSpaceCSS().fit(X, z, None)(new)
+    assert h.any()
+    assert h.tolist() == [oracles.css_by_hulls(X, z, x) for x in new]
 
 
 def test_labels_that_no_half_space_separates_decide_nothing():
