@@ -49,6 +49,17 @@ METRICS = {
         monotone=-1,
         regret=True,
     ),
+    "own_bayes_ratio": Metric(
+        r"$t \bar R_B(t) / R_C(t)$",
+        "min",
+        "Bayes regret at the weights that the run drew so far over the average regret",
+    ),
+    "bayes_ratio": Metric(
+        r"$R_B(t) / (R_C(t)/t + 2 W_t)$",
+        "min",
+        "Bayes regret over the average regret plus twice the cost of moving the weights drawn so "
+        "far to the fixed ones",
+    ),
     "dictionary_size": Metric(r"$m_t$", "none", "points in the Nystrom dictionary, with repeats"),
     "dictionary_share": Metric(r"$m_t/t$", "min", "share of the queries kept in the dictionary"),
     "theorem1_ratio": Metric(

@@ -34,10 +34,10 @@ DATA = {
 }
 
 METRICS = (
-    "instant_regret", "cumulative_regret", "average_regret", "bayes_regret", "dictionary_size",
-    "dictionary_share", "theorem1_ratio", "instant_regret_ratio", "theorem2_ratio",
-    "theorem3_regret_ratio", "theorem3_size_ratio", "lemma5_ratio", "lemma10_ratio",
-    "realised_epsilon", "round_seconds", "refit_seconds",
+    "instant_regret", "cumulative_regret", "average_regret", "bayes_regret", "own_bayes_ratio",
+    "bayes_ratio", "dictionary_size", "dictionary_share", "theorem1_ratio", "instant_regret_ratio",
+    "theorem2_ratio", "theorem3_regret_ratio", "theorem3_size_ratio", "lemma5_ratio",
+    "lemma10_ratio", "realised_epsilon", "round_seconds", "refit_seconds",
 )  # fmt: skip
 
 scorer = Scorer
