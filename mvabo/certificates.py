@@ -102,18 +102,22 @@ class Certificates:
         """Left side of the stopping condition of the setting; NaN for rules that have none.
 
         Theorems 4.1, 4.2, B.1 and D.1 where nature draws w, C.1 where sigma alone chooses it, C.2
-        where its density takes part. The sound form of C.2 has R = max p_j and |Delta| = m.
+        where its density takes part. The sound form of C.2 has R = max p_j and |Delta| = m, of
+        which only the product counts; R alone depends on the unit of xi.
         """
         rule, constants = self.params.w_rule, constants | {"noise_var": noise_var}
         if rule in ("nature", "sd"):
             return stopping_bound(
                 step, gain, delta=self.params.delta, simulator=rule == "sd", **constants
             )
-        printed = self.params.thm_c2 == "printed"
-        if rule == "sd-p" and not printed:
+        form, density = self.params.thm_c2, p.max()
+        if rule == "sd-p" and form == "sound":
             return np.nan
-        volume = None if printed else len(p)
-        return noisy_simulator_bound(step, gain, density=p.max(), volume=volume, **constants)
+        if form == "printed":
+            xi = self.instance.domain.W.points
+            density /= np.prod(np.ptp(xi, axis=0)) / (len(xi) - 1)  # one dimension, equally spaced
+        volume = len(p) if form == "sound" else None
+        return noisy_simulator_bound(step, gain, density=density, volume=volume, **constants)
 
     def _gap_ratio(self, optimizer):
         F, a = self.instance.objectives, self.params.alpha

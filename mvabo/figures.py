@@ -284,6 +284,7 @@ FORMS = {
     "var-p": r"$\arg\max\sigma^2 p$, sound bound",
     "var-p-printed": r"$\arg\max\sigma^2 p$, as printed",
     "sd-p-printed": r"$\arg\max\sigma p$, as printed",
+    "sd-p-spacing": r"$\arg\max\sigma p$, unit the spacing",
 }
 
 

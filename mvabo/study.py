@@ -80,9 +80,10 @@ class Params:
         Steps between fits of the kernel, on problems where it is fitted.
     hv_reference : tuple of 2 float, or None
         Reference point of the hypervolumes; None takes the smallest true F_1 and F_2.
-    thm_c2 : {"sound", "printed"}
+    thm_c2 : {"sound", "printed", "printed-spacing"}
         Form of Theorem C.2 that the certificates take under "sd-p" and "var-p"; the sound one is
-        for "var-p" alone.
+        for "var-p" alone. R of the printed one is the density in the units of x, or of the grid's
+        spacing, max p.
     """
 
     alpha: float = 0.5
@@ -97,7 +98,7 @@ class Params:
     w_rule: Literal["nature", "sd", "sd-p", "var-p"] = "nature"
     refit_every: int = 10
     hv_reference: tuple[float, float] | None = None
-    thm_c2: Literal["sound", "printed"] = "sound"
+    thm_c2: Literal["sound", "printed", "printed-spacing"] = "sound"
 
     def confidence(self, instance):
         """Return beta_t^{1/2}: a number, or a function of the log determinant."""

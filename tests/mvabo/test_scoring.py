@@ -129,7 +129,7 @@ def literal_certificates(instance, optimizer, method, params):
         own.append((low[i], high[i], i))
         data.append(((X[i], W[j]), y))
         gain, L = oracles.log_det(k, data, s2) / 2, np.log(1 + 1 / s2)
-        left = literal_left_side(t, gain, b, Bt, (a1, a2), L, p, params)
+        left = literal_left_side(t, gain, b, Bt, (a1, a2), L, p, W[1] - W[0], params)
         lemma = 2 * a1 * b * sums[0] + a2 * np.sqrt(
             8 * t * Bt * b * sums[0] + 20 * t * b**2 * sums[1]
         )
@@ -160,7 +160,7 @@ def literal_certificates(instance, optimizer, method, params):
     return found
 
 
-def literal_left_side(t, gain, b, Bt, weights, L, p, params):
+def literal_left_side(t, gain, b, Bt, weights, L, p, spacing, params):
     """T times the left side of Theorems 4.1, 4.2 and B.1, of C.1, or of C.2 in either form."""
     (a1, a2), S, V = weights, np.sqrt(2 * t * gain / L), 2 * gain / L
     if params.w_rule == "nature":
@@ -168,10 +168,13 @@ def literal_left_side(t, gain, b, Bt, weights, L, p, params):
         root = 16 * t * Bt * b * (S + q) + 40 * t * b**2 * (V + q)
         return 4 * a1 * b * (S + q) + a2 * np.sqrt(root)
     R, m = max(p), len(p)
+    D = R / spacing
     on_sd, on_var = {
         ("sd", "sound"): (1, 1),
-        ("sd-p", "printed"): (R, R),
-        ("var-p", "printed"): (R, R),
+        ("sd-p", "printed"): (D, D),
+        ("var-p", "printed"): (D, D),
+        ("sd-p", "printed-spacing"): (R, R),
+        ("var-p", "printed-spacing"): (R, R),
         ("var-p", "sound"): (np.sqrt(m * R), m * R),
     }[params.w_rule, params.thm_c2]
     root = 8 * t * Bt * b * on_sd * S + 20 * t * b**2 * on_var * V
@@ -249,6 +252,7 @@ NOISY = NoisyInputProblem(n_x=11, n_w=5, n_nodes=8, length_scale=0.6)
         ("mo-mva-bo", NOISY, "var-p", "sound", "theory"),
         ("mt-mva-bo", NOISY, "var-p", "printed", "theory"),
         ("mt-mva-bo", NOISY, "sd-p", "printed", "theory"),
+        ("mt-mva-bo", NOISY, "sd-p", "printed-spacing", "theory"),
     ],
 )  # fmt: skip
 def test_certificates_of_chosen_environments_are_the_statements_written_out(
@@ -264,13 +268,16 @@ def test_certificates_of_chosen_environments_are_the_statements_written_out(
 @pytest.mark.paper("mvabo", "thm-c1", "thm-c2", "thm-c2-sound")
 def test_the_first_step_shows_what_each_bound_of_a_chosen_environment_allows():
     """Prior sigma = 1 everywhere and alpha = 1: the width is 2 b, C.1's bound is 2 b 1, C.2's 2 b R
-    as printed and 2 b sqrt(m R) in the sound form; p = (1, 2, 1) / 4 has R = 1/2, m R = 3/2.
+    as printed and 2 b sqrt(m R) in the sound form; p = (1, 2, 1) / 4 has R = 1/2, m R = 3/2, and
+    13 inputs on [-1, 1] have spacing 1/6, with which the density is 3.
     """
     problem = NoisyInputProblem(n_x=11, n_w=3, n_nodes=8, spread=1 / np.sqrt(2 * np.log(2)))
     expected = {
         ("sd", "sound"): 1,
-        ("sd-p", "printed"): 2,
-        ("var-p", "printed"): 2,
+        ("sd-p", "printed"): 1 / 3,
+        ("var-p", "printed"): 1 / 3,
+        ("sd-p", "printed-spacing"): 2,
+        ("var-p", "printed-spacing"): 2,
         ("var-p", "sound"): 1 / np.sqrt(1.5),
     }
     for (rule, form), ratio in expected.items():
@@ -287,7 +294,7 @@ def test_the_first_step_shows_what_each_bound_of_a_chosen_environment_allows():
 def test_theorem_c2_as_printed_calls_the_first_random_design_accurate():
     """alpha = 1, T = 1, R about 1/60: a design at random, and 2 b R far below the range."""
     problem = NoisyInputProblem(n_x=41, n_w=101, n_nodes=15, length_scale=0.4)
-    params = study.Params(alpha=1.0, beta="theory", delta=0.1, w_rule="sd-p", thm_c2="printed")
+    params = study.Params(alpha=1.0, beta="theory", delta=0.1, w_rule="sd-p")
     wrong = {"printed": 0, "sound": 0}
     for seed in range(40):
         instance = problem.draw(np.random.default_rng(seed))
@@ -355,6 +362,7 @@ def test_the_experiments_of_the_extensions_have_their_theorems_settings():
             "var-p": ("var-p", "sound"),
             "var-p-printed": ("var-p", "printed"),
             "sd-p-printed": ("sd-p", "printed"),
+            "sd-p-spacing": ("sd-p", "printed-spacing"),
         },
         "certificates-continuous": {"default": ("nature", "sound")},
     }.items():
