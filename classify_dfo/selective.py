@@ -75,7 +75,8 @@ def version_space_rays(X, z):
     """Return the extreme rays of the cone of error-free half-spaces in the plane, shape (k, 3).
 
     They are perpendicular to the rows of two points each, which are corners of the hulls of the
-    two classes. No ray: no half-space is error-free.
+    two classes. No ray: no half-space is error-free. The points must not lie on one line, for then
+    the cone is not pointed.
 
     Source: [CDFO] Definition 1, VS for d = 2.
     """
@@ -108,7 +109,8 @@ class HalfSpaceCSS:
     .. math:: h(x) = 1 \iff g(x) = 1 \; \forall g \in VS_{H,S}
 
     and 0 elsewhere: surely low, or no decision. In the plane the version space is a cone with few
-    extreme rays, which decide all points at once; otherwise a linear programme decides a point.
+    extreme rays, which decide all points at once; otherwise, and for points on one line, a linear
+    programme decides a point.
     Labels that no half-space separates leave the version space empty: nothing is decided.
 
     Notes
@@ -125,7 +127,7 @@ class HalfSpaceCSS:
         margin, theta = largest_margin(X, z)
         if margin <= TOLERANCE:
             decide = _undecided
-        elif X.shape[1] == 2:
+        elif X.shape[1] == 2 and np.linalg.matrix_rank(_homogeneous(X)) == 3:
             decide = partial(_above_all, version_space_rays(X, z))
         else:
             decide = partial(_by_programmes, X, z, theta)

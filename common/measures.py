@@ -232,8 +232,10 @@ def in_most(claim, read):
     decisive = parts[ranked[count - 1]]
     against = sorted(part.p_against for part in parts.values())[spare - 1]
     effects = ", ".join(f"{v} {p.effect:.3g} [{p.low:.3g}, {p.high:.3g}]" for v, p in parts.items())
+    nearest = [sorted((p.needs[side] for p in parts.values()), key=_effort) for side in (0, 1)]
     return replace(
         decisive,
+        needs=((*nearest[0][count - 1], spare), nearest[1][spare - 1]),
         comparison=f"{decisive.comparison}, {ranked[count - 1]}",
         n=min(part.n for part in parts.values()),
         p_value=min(1.0, spare * decisive.p_value),
@@ -241,6 +243,12 @@ def in_most(claim, read):
         excluded=sum(part.excluded for part in parts.values()) >= spare,
         note=f"{count} of {n} must hold: {effects}; the one that decides: {decisive.note}",
     )
+
+
+def _effort(need):
+    """Order needs by the seeds they take."""
+    distance, std = need
+    return std / distance if distance > 0 else math.inf
 
 
 def certificate(claim, read):

@@ -40,8 +40,9 @@ class Measured:
         The interval leaves no relevant effect of the claimed sign.
     note : str
         The numbers behind the effect, for the reader.
-    needs : tuple of (float, float), optional
-        Distance from each limit that would settle the claim, with the standard deviation a seed.
+    needs : tuple of (float, float) or (float, float, int), optional
+        Distance from each limit that would settle the claim, with the standard deviation a seed;
+        and a factor of that p-value, if it has one.
     sound : bool, optional
         False if a side condition of the claim fails although the test may be significant.
     at_least : int, optional
@@ -90,7 +91,10 @@ def decide(found, p_adjusted, against_adjusted, family):
             return "not reproduced", None, f"{found.note}; the opposite is significant"
         if found.excluded:
             return "not reproduced", None, f"{found.note}; the interval leaves no relevant effect"
-    counts = [stats.seeds_needed(d, s, ALPHA / family) for d, s in found.needs]
+    counts = [
+        stats.seeds_needed(distance, std, ALPHA / family / (factor[0] if factor else 1))
+        for distance, std, *factor in found.needs
+    ]
     known = [c for c in counts if c is not None]
     if not known:
         return "inconclusive", None, f"{found.note}; no number of seeds would settle this effect"

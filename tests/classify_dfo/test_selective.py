@@ -84,6 +84,18 @@ def test_rays_of_classes_without_area(flat):
     assert h.tolist() == [oracles.css_by_hulls(X, z, x) for x in new]
 
 
+@pytest.mark.paper("classify_dfo", "def-1-half-spaces")
+@pytest.mark.parametrize("direction", [(1.0, 0.0), (1.0, 2.0)])
+def test_points_on_a_line_are_decided_along_it(direction):
+    steps = np.array([0.0, 1.0, 2.0, 4.0, 5.0])
+    X, z = np.outer(steps, direction), np.array([0, 0, 0, 1, 1])
+    on = np.outer([-1.0, 1.5, 3.0, 4.0, 4.5, 5.0, 6.0], direction)
+    off = on + np.array([-direction[1], direction[0]])
+    h = HalfSpaceCSS().fit(X, z, None)
+    assert h(on).tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert not h(off).any()
+
+
 def test_labels_that_no_half_space_separates_decide_nothing():
     X = np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]])
     z = np.array([0, 0, 1, 1])

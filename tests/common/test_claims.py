@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common import claims
+from common import claims, measures, verdicts
 from common.records import KEYS
 
 STEPS = np.array([1, 2, 4, 8, 16])
@@ -482,6 +482,23 @@ def test_in_most_is_a_partial_conjunction(signs, count, p_value, expected):
     assert row["verdict"] == expected
     assert f"{count} of 4 must hold" in row["why"]
     assert row["effect"] == pytest.approx(0.5 if signs.count(-1) >= count else 1.5)
+
+
+def test_in_most_asks_for_the_seeds_of_the_variant_that_is_missing():
+    """Two of four hold and one ties for good: a second one must fail, and that is the noisy one."""
+    rng = np.random.default_rng(5)
+    new = {"v0": 1.0, "v1": 1.0, "v2": 2.0, "v3": 2.1 * np.exp(0.2 * rng.standard_normal(8))}
+
+    def read(experiment, metric, method, variant, step):
+        return pd.Series(np.full(8, 2.0) if method == "old" else np.full(8, new[variant]))
+
+    claim = {"experiment": "main", "metric": "m", "a": "new", "against": ["old"], "count": 3}
+    found = measures.in_most(claim | {"variants": list(new)}, read)
+    noisy = measures.less(claim | {"b": "old", "variant": "v3"}, read)
+    assert found.needs[1] == noisy.needs[1]
+    assert found.needs[0][0] <= 0  # no number of seeds makes a third one hold
+    assert found.needs[0][2] == 2
+    assert verdicts.decide(found, 1.0, 1.0, 1)[1] > 8
 
 
 def test_in_most_needs_a_count_of_the_variants():

@@ -241,7 +241,7 @@ def test_settings_of_the_figures():
 
 @pytest.mark.paper("mtbo", "s2-bayes-below-cumulative")
 def test_bayes_regret_falls_below_the_average_regret():
-    """R_B(T) <= R_C(T)/T + o(1): over seeds, with the Monte Carlo error of the weights."""
+    """R_B(T) <= R_C(T)/T + o(1): at the end of a run, with the Monte Carlo error of the weights."""
     params = study.Params()
     metrics = ("average_regret", "bayes_regret")
     last = [run("mt-kb", params, metrics, 80, RKHSProblem(n_points=25))[2][-1]]
