@@ -1,6 +1,5 @@
 """Figures of cumulative regret against the bounds of [EGPBO] Sec. 4: one worker, and several."""
 
-import numpy as np
 import pandas as pd
 
 from common import plotting
@@ -20,9 +19,7 @@ def theory(results):
             ours, bound = (t[t["variant"] == variant] for t in (regret, ratio))
             tables.append(mean_band(ax, ours, variant, band=None))
             tables.append(_bound(ax, ours, bound, variant))
-            steps = np.array([1, ours["step"].max()])
-            ax.plot(steps, steps, color="0.1", linestyle=":", linewidth=1, label="slope 1")
-            ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="cumulative regret")
+            _frame(ax, ours["step"].max())
     note = "Line: mean over seeds. The constant in the O~ of the bound is set to 1."
     plotting.legend(fig, axes, note)
     return fig, pd.concat(tables, ignore_index=True)
@@ -50,15 +47,19 @@ def theory_parallel(results):
             tables.append(mean_band(ax, regret, panel, by="variant", labels=labels, band=None))
             single = (t[t["variant"] == f"{members}-k1"] for t in (regret, ratio))
             tables.append(_bound(ax, *single, panel))
-            steps = np.array([1, regret["step"].max()])
-            ax.plot(steps, steps, color="0.1", linestyle=":", linewidth=1, label="slope 1")
-            ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="cumulative regret")
+            _frame(ax, regret["step"].max())
     note = (
         "Line: mean over seeds. Theorem 2 has the bound of Theorem 1 for its smallest rho, 1.\n"
         "The constant in the O~ is set to 1; the terms in K of Theorem 3 are left out."
     )
     plotting.legend(fig, axes, note)
     return fig, pd.concat(tables, ignore_index=True)
+
+
+def _frame(ax, last):
+    """Add linear growth for comparison, log axes and their labels."""
+    ax.plot([1, last], [1, last], color="0.1", linestyle=":", linewidth=1, label="slope 1")
+    ax.set(xscale="log", yscale="log", xlabel="evaluations", ylabel="cumulative regret")
 
 
 def _bound(ax, regret, ratio, variant):

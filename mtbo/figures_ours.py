@@ -127,13 +127,18 @@ def _together(ax, results, experiment, looks):
         omega = config.problem_params(variant)["omega"]
         rows.append((variant, omega, found.n, found.effect, found.low, found.high))
     table = pd.DataFrame(rows, columns=["variant", "omega", "n", "effect", "low", "high"])
-    colour, linestyle, marker = looks
-    bars = (table["effect"] - table["low"], table["high"] - table["effect"])
-    ax.errorbar(
-        table["omega"], table["effect"], bars, capsize=2.5, color=colour, linestyle=linestyle,
-        marker=marker, label=SCALES_OF_F[experiment],
-    )  # fmt: skip
+    _bars(ax, table, "omega", "effect", SCALES_OF_F[experiment], looks)
     return table.assign(panel=f"together {experiment}")
+
+
+def _bars(ax, table, x, y, label, looks):
+    """Draw a line of points with bars from `low` to `high`."""
+    colour, linestyle, marker = looks
+    bars = (table[y] - table["low"], table["high"] - table[y])
+    ax.errorbar(
+        table[x], table[y], bars, capsize=2.5, color=colour, linestyle=linestyle, marker=marker,
+        label=label,
+    )  # fmt: skip
 
 
 BUDGET_METRICS = ("average_regret", "dictionary_size", "realised_epsilon")
@@ -165,12 +170,7 @@ def budget(results):
 
 def _range_line(ax, part, label, looks):
     """Draw means with bars from the smallest to the largest seed; sizes on a log axis."""
-    part, (colour, linestyle, marker) = part.sort_values("q"), looks
-    bars = (part["mean"] - part["low"], part["high"] - part["mean"])
-    ax.errorbar(
-        part["q"], part["mean"], bars, capsize=2.5, color=colour, linestyle=linestyle,
-        marker=marker, label=label,
-    )  # fmt: skip
+    _bars(ax, part.sort_values("q"), "q", "mean", label, looks)
     if part["metric"].iloc[0] != "average_regret":
         ax.set_yscale("log")
 

@@ -193,26 +193,27 @@ class BayesBound:
 
     def __init__(self, instance, bayes):
         self.truth, self.bayes = instance.values, bayes
-        self.columns, self.first, self.queried = [], [], []
+        self.fixed = np.ascontiguousarray(bayes.values.T)  # one row a weight, as in self.drawn
+        self.drawn, self.first, self.queried = [], [], []
 
     def add(self, weights, index):
         """Count a round: its weights (n,) and the query at a candidate."""
-        self.columns.append(self.bayes.scalarization(self.truth, weights))
+        self.drawn.append(self.bayes.scalarization(self.truth, weights))
         self.first.append(weights[0])
         self.queried.append(index)
 
     @property
     def own(self):
         """Bayes regret of the queries so far at the run's own weights."""
-        values = np.column_stack(self.columns)
-        return float((values.max(0) - values[self.queried].max(0)).mean())
+        values = np.array(self.drawn)
+        return float((values.max(1) - values[:, self.queried].max(1)).mean())
 
     @property
     def slack(self):
         """What the bound adds to the average regret, in units of f."""
         fixed, drawn, mass = monotone_coupling(self.bayes.weights[:, 0], self.first)
-        gaps = self.bayes.values[:, fixed] - np.column_stack(self.columns)[:, drawn]
-        return 2 * float(mass @ np.abs(gaps).max(0))
+        gaps = self.fixed[fixed] - np.array(self.drawn)[drawn]
+        return 2 * float(mass @ np.abs(gaps, out=gaps).max(1))
 
 
 def monotone_coupling(a, b):

@@ -115,7 +115,7 @@ class Certificates:
             return np.nan
         if form == "printed":
             xi = self.instance.domain.W.points
-            density /= np.prod(np.ptp(xi, axis=0)) / (len(xi) - 1)  # one dimension, equally spaced
+            density /= np.ptp(xi) / (len(xi) - 1)  # one dimension, equally spaced
         volume = len(p) if form == "sound" else None
         return noisy_simulator_bound(step, gain, density=density, volume=volume, **constants)
 
