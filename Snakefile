@@ -3,7 +3,7 @@
 import sys
 
 sys.path.insert(0, workflow.basedir)
-from common import workflow as flow
+from fivebo.common import workflow as flow
 
 SCALE = config.get("scale", "quick")
 flow.check(SCALE)
@@ -30,7 +30,7 @@ rule fetch:
     output: "data/raw/{name}"
     log: "results/logs/fetch/{name}.log"
     resources: mem_mb=500, runtime=60
-    shell: "python -m common.datasets fetch {wildcards.name} 2>&1 | tee {log}"
+    shell: "python -m fivebo.common.lab.datasets fetch {wildcards.name} 2>&1 | tee {log}"
 
 rule airfoils:  # never needed, the table is bundled: XFOIL computes it anew
     output: "data/raw/airfoil/naca4_xfoil_re1e6_alpha4.tsv"
@@ -90,4 +90,4 @@ rule report:
     log: "results/{scale}/logs/report.log"
     params: code=flow.report_code, texts=flow.texts, origins=flow.origins
     resources: mem_mb=2000, runtime=10
-    shell: "python -m common.report --scale {wildcards.scale} 2>&1 | tee {log}"
+    shell: "python -m fivebo.common.page.report --scale {wildcards.scale} 2>&1 | tee {log}"

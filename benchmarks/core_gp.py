@@ -37,7 +37,7 @@ def incremental(m, rounds):
     import numpy as np
     from sklearn.gaussian_process.kernels import RBF
 
-    from common.gp import GP
+    from fivebo.common.gp.posterior import GP
 
     def run():
         candidates, observe = problem(m, rounds)

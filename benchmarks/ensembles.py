@@ -19,10 +19,10 @@ import numpy as np
 import scipy.optimize
 import scipy.stats  # noqa: F401  imports are not what is measured
 
-from common.rng import Streams
-from egpbo import Box, study
-from egpbo.problems import Instance
-from egpbo.robot import BOUNDS
+from fivebo.common.search.rng import Streams
+from fivebo.egpbo import Box, study
+from fivebo.egpbo.problems import Instance
+from fivebo.egpbo.robot import BOUNDS
 
 EVALUATIONS = 210
 CASES = {

@@ -17,8 +17,8 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF
 
-from mtbo.multitask import ICM
-from mtbo.posteriors import BlockPosterior, exact_posterior
+from fivebo.mtbo.multitask import ICM
+from fivebo.mtbo.posteriors import BlockPosterior, exact_posterior
 
 CASES = [(2, 200, 100), (5, 200, 100), (20, 50, 100), (20, 200, 100)]
 """Tasks n, rounds t, candidates m."""

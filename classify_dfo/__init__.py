@@ -4,10 +4,10 @@ Reference: [CDFO] T. B. Hashimoto, S. Yadlowsky and J. C. Duchi, "Derivative fre
 repeated classification", AISTATS 2018, PMLR 84; arXiv:1804.03761.
 """
 
-from common.lazy import public_names
+from fivebo.common.names import public_names
 
 __all__, __getattr__ = public_names(
-    __name__,
+    "classify_dfo",
     {
         "RepeatedClassification": "algorithms",
         "Judge": "feedback",

@@ -2,6 +2,6 @@
 
 import sys
 
-from common.cli import main
+from fivebo.common.cli import main
 
 sys.exit(main("classify_dfo"))

@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from common.datasets import load_bundled
-from common.domains import one_of
+from fivebo.common.checks import one_of
+from fivebo.common.lab.datasets import load_bundled
 
 TABLE = "data/bundled/airfoil/naca4_xfoil_re1e6_alpha4.tsv"
 """What XFOIL computed for every airfoil of `series`: naca, status, CL, CD, CDp, CM, transitions."""

@@ -7,10 +7,10 @@ classifier, 7 the weights, 8-9 the next batch, 11-12 the best of the last batch.
 
 import numpy as np
 
-from classify_dfo.classifiers import ForestConsensus
-from classify_dfo.feedback import Values
-from classify_dfo.optimizer import BatchOptimizer
-from classify_dfo.spaces import first_batch
+from fivebo.classify_dfo.classifiers import ForestConsensus
+from fivebo.classify_dfo.feedback import Values
+from fivebo.classify_dfo.optimizer import BatchOptimizer
+from fivebo.classify_dfo.spaces import first_batch
 
 
 class RepeatedClassification(BatchOptimizer):
@@ -42,7 +42,7 @@ class RepeatedClassification(BatchOptimizer):
 
     Examples
     --------
-    >>> from classify_dfo import Catalogue, Enumeration
+    >>> from fivebo.classify_dfo import Catalogue, Enumeration
     >>> x = np.linspace(0, 1, 500)
     >>> search = RepeatedClassification(Enumeration(Catalogue(x), repeats=False), batch=30, rng=0)
     >>> for _ in range(4):

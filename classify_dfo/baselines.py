@@ -6,10 +6,10 @@ CMA-ES draws its own.
 
 import numpy as np
 
-from classify_dfo.optimizer import BatchOptimizer
-from classify_dfo.spaces import Box, Catalogue, first_batch, require
-from classify_dfo.surrogate import ACQUISITIONS, Surrogate, best_candidate
-from common.domains import as_finite_array, count, one_of, positive
+from fivebo.classify_dfo.optimizer import BatchOptimizer
+from fivebo.classify_dfo.spaces import Box, Catalogue, first_batch, require
+from fivebo.classify_dfo.surrogate import ACQUISITIONS, Surrogate, best_candidate
+from fivebo.common.checks import as_finite_array, count, one_of, positive
 
 
 class _Uniform(BatchOptimizer):

@@ -6,7 +6,7 @@ which). Phi is the standard normal distribution function.
 
 import math
 
-from common.domains import count, positive
+from fivebo.common.checks import count, positive
 
 
 def _phi(x):

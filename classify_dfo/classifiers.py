@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from common.domains import count, one_of, positive
+from fivebo.common.checks import count, one_of, positive
 
 RULES = ("high", "majority", "low", "soft")
 """Readings R1 to R4 of the consensus rule, in this order."""

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, panels
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
 
 BAND = "Line: median over seeds. Band: quartiles. random-2x: two batches a round."
 
@@ -69,7 +69,7 @@ def curves(results, shown, order, metric="best_value", *, columns=3, labels=None
 
     Parameters
     ----------
-    results : common.results.Results
+    results : fivebo.common.lab.results.Results
     shown : mapping
         (experiment, variant) to title; variants that a scale leaves out are skipped.
     order, labels

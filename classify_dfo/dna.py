@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from common.datasets import load_bundled, verify_file
-from common.settings import unknown_name
+from fivebo.common.lab.datasets import load_bundled, verify_file
+from fivebo.common.names import unknown_name
 
 BUNDLED = "data/bundled/pbm/medians.npz"
 """The assays of the quick figures: name to Median x 100, int32."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import as_finite_array, count, positive
+from fivebo.common.checks import as_finite_array, count, positive
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Figures of [CDFO], one function each: curves of the best value here, maps and studies beside."""
 
-from classify_dfo.curves import BAND, curves
-from classify_dfo.map_figures import certificates, fig1a, fig1b
-from classify_dfo.study_figures import assays, batches, samplers, sensitivity, speed, table
-from common import plotting
+from fivebo.classify_dfo.curves import BAND, curves
+from fivebo.classify_dfo.map_figures import certificates, fig1a, fig1b
+from fivebo.classify_dfo.study_figures import assays, batches, samplers, sensitivity, speed, table
+from fivebo.common.page import plotting
 
 __all__ = [
     "assays", "batches", "certificates", "fig1a", "fig1b", "fig2", "fig3", "fig4", "fig5",

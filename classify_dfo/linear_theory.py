@@ -6,8 +6,8 @@ which).
 
 import math
 
-from classify_dfo.theory import growth_rate, in_range
-from common.domains import count, positive
+from fivebo.classify_dfo.theory import growth_rate, in_range
+from fivebo.common.checks import count, positive
 
 
 def low_side_ratio(coverage, missed, eta):

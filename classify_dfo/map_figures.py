@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from classify_dfo import study
-from classify_dfo.curves import batch_axis, median_band
-from common import plotting
-from common.plotting import look, panels
-from common.rng import Streams, rng_for
+from fivebo.classify_dfo import study
+from fivebo.classify_dfo.curves import batch_axis, median_band
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
+from fivebo.common.search.rng import Streams, rng_for
 
 SQUARE = ("classify-single", "classify-css", "classify-bootstrap", "classify-rf")
 TITLES = {

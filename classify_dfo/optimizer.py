@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from classify_dfo.spaces import Catalogue
-from common.domains import as_finite_array, count
-from common.rng import Streams
+from fivebo.classify_dfo.spaces import Catalogue
+from fivebo.common.checks import as_finite_array, count
+from fivebo.common.search.rng import Streams
 
 
 class BatchOptimizer:

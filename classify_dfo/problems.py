@@ -9,16 +9,16 @@ from typing import Literal
 
 import numpy as np
 
-from classify_dfo import airfoil, dna
-from classify_dfo.functions import (
+from fivebo.classify_dfo import airfoil, dna
+from fivebo.classify_dfo.functions import (
     HARTMANN_MINIMUM,
     SHEKEL_MINIMA,
     SeparableQuadratic,
     hartmann6,
     shekel,
 )
-from classify_dfo.spaces import Box, Catalogue
-from common.domains import count, one_of, positive
+from fivebo.classify_dfo.spaces import Box, Catalogue
+from fivebo.common.checks import count, one_of, positive
 
 
 @dataclass(frozen=True)

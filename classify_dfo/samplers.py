@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from classify_dfo.spaces import Box, Catalogue, require
-from common.domains import count, positive
+from fivebo.classify_dfo.spaces import Box, Catalogue, require
+from fivebo.common.checks import count, positive
 
 
 def log_keep(h, eta):

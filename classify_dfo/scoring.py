@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from classify_dfo.selective import HalfSpaceCSS
-from classify_dfo.theory import (
+from fivebo.classify_dfo.selective import HalfSpaceCSS
+from fivebo.classify_dfo.theory import (
     corollary1_bound,
     corollary1_least_share,
     optimal_eta,
@@ -25,7 +25,7 @@ ROUNDING = 1e-12
 
 
 class Scorer:
-    """Scores one run batch by batch; see `common.records.METRICS` for the definitions.
+    """Scores one run batch by batch; see `fivebo.common.lab.records.METRICS` for the definitions.
 
     Metrics of h^(t) and p^(t) stand at the step whose batch is drawn from p^(t); there is none at
     the first. Source: [CDFO] Sec. 1 (gap), Sec. 2.1

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from common.domains import as_finite_array, count, positive
+from fivebo.common.checks import as_finite_array, count, positive
 
 TOLERANCE = 1e-9
 """A margin up to this counts as none; rows and parameters are of order 1."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from common.domains import as_finite_array
+from fivebo.common.checks import as_finite_array
 
 
 class Catalogue:

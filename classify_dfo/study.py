@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from classify_dfo import airfoil, dna, problems
-from classify_dfo.algorithms import RepeatedClassification
-from classify_dfo.baselines import CMAES, GPEI, BoxClassifier, RandomSearch
-from classify_dfo.classifiers import (
+from fivebo.classify_dfo import airfoil, dna, problems
+from fivebo.classify_dfo.algorithms import RepeatedClassification
+from fivebo.classify_dfo.baselines import CMAES, GPEI, BoxClassifier, RandomSearch
+from fivebo.classify_dfo.classifiers import (
     ForestConsensus,
     Logistic,
     LogisticEnsemble,
     MultiplierBootstrap,
 )
-from classify_dfo.feedback import Comparisons, Judge, Order, Values
-from classify_dfo.samplers import Enumeration, ImportanceSampling, Perturbation
-from classify_dfo.scoring import METRICS, Scorer
-from classify_dfo.selective import HalfSpaceCSS
-from classify_dfo.spaces import Catalogue
+from fivebo.classify_dfo.feedback import Comparisons, Judge, Order, Values
+from fivebo.classify_dfo.samplers import Enumeration, ImportanceSampling, Perturbation
+from fivebo.classify_dfo.scoring import METRICS, Scorer
+from fivebo.classify_dfo.selective import HalfSpaceCSS
+from fivebo.classify_dfo.spaces import Catalogue
 
 __all__ = ["DATA", "METHODS", "METRICS", "PROBLEMS", "Params", "query_size", "scorer"]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from classify_dfo.curves import curves, last_values, quartiles
-from common import plotting
-from common.plotting import look, panels
+from fivebo.classify_dfo.curves import curves, last_values, quartiles
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
 
 READINGS = ("classify-rf", "classify-rf-majority", "classify-rf-low", "classify-rf-soft")
 SHORT = {

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from common.domains import count
-from common.factor import NotPositiveDefiniteError, factorise
+from fivebo.common.checks import count
+from fivebo.common.gp.factor import NotPositiveDefiniteError, factorise
 
 BLOCK = 256
 """Candidates at a time: their covariances with the data stay in the processor's cache."""

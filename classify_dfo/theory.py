@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from common.domains import as_finite_array, count, one_of, positive
+from fivebo.common.checks import as_finite_array, count, one_of, positive
 
 CHOSEN_AT = 1 / 4
 """Largest q_T(x) for which Corollary 1 speaks."""

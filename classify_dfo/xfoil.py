@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from classify_dfo.airfoil import check_name
-from common.domains import as_finite_array, count, positive
-from common.files import SurroundingsError
+from fivebo.classify_dfo.airfoil import check_name
+from fivebo.common.checks import as_finite_array, count, positive
+from fivebo.common.files import SurroundingsError
 
 PROGRAM = "FIVEBO_XFOIL"
 """Environment variable: the XFOIL to use, before the one on the PATH."""

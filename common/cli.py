@@ -13,6 +13,8 @@ import sys
 import traceback
 from pathlib import Path
 
+from fivebo.common.names import UsageError
+
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -35,10 +37,6 @@ EXAMPLES = {
     "claims": ["claims --scale quick"],
     "fidelity": ["fidelity", "fidelity --table", "fidelity --fix"],
 }
-
-
-class UsageError(Exception):
-    """The user asked for something that does not exist or does not fit; one line, exit code 2."""
 
 
 def main(paper, argv=None):
@@ -91,7 +89,7 @@ def _complain(line, log):
 
 def _explained(error, log, paper):
     """Say in one line what went wrong; the traceback of what nobody foresaw goes to a file."""
-    from common.files import SurroundingsError
+    from fivebo.common.files import SurroundingsError
 
     if isinstance(error, SurroundingsError):
         return str(error)
@@ -127,7 +125,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parsed(paper, argv):
     """Parse the arguments; unknown commands and options come back with the nearest valid one."""
-    from common.settings import unknown_name
+    from fivebo.common.names import unknown_name
 
     parser, commands = _parser(paper)
     given = next((word for word in argv if not word.startswith("-")), None)
@@ -142,7 +140,7 @@ def _parsed(paper, argv):
 
 
 def _parser(paper):
-    from common import commands
+    from fivebo.common import commands
 
     parser = _Parser(
         prog=f"python -m {paper}",

@@ -1,16 +1,16 @@
-"""The commands of a paper; `common.cli` parses their arguments and catches their errors."""
+"""The commands of a paper; `fivebo.common.cli` parses their arguments and catches their errors."""
 
 import contextlib
 import hashlib
-import importlib
 import os
 import re
 import sys
 from pathlib import Path
 
-from common.cli import UsageError
-from common.experiments import ROOT, load_paper, load_study
-from common.settings import check_name, field_types
+from fivebo.common.files import ROOT
+from fivebo.common.lab.experiments import load_paper, load_study
+from fivebo.common.lab.settings import field_types
+from fivebo.common.names import UsageError, check_name, load_module
 
 
 @contextlib.contextmanager
@@ -24,7 +24,7 @@ def _checking():
 
 def list_command(args):
     """List the experiments of the paper, or everything about one of them."""
-    from common import claims
+    from fivebo.common.referee import claims
 
     with _checking():
         config = load_paper(args.paper, args.scale)
@@ -67,7 +67,7 @@ def run_command(args):
     The tables runs.parquet and trace.parquet go to --out; running the same again after a kill
     goes on from the last finished seed.
     """
-    from common import jobs
+    from fivebo.common.lab import jobs
 
     with _checking():
         full = _experiment(args)
@@ -149,7 +149,7 @@ def _summarise(tables, summary, folder):
 
 def estimate_command(args):
     """Time one seed of each experiment and say how long a scale will take."""
-    from common.estimate import estimate
+    from fivebo.common.lab.estimate import estimate
 
     with _checking():
         experiments = load_paper(args.paper, args.scale).experiments
@@ -163,7 +163,7 @@ def estimate_command(args):
 
 def collect_command(args):
     """Join the blocks of an experiment to its tables and check the laws that they obey."""
-    from common import jobs
+    from fivebo.common.lab import jobs
 
     with _checking():
         experiment = _experiment(args)
@@ -174,15 +174,15 @@ def collect_command(args):
 
 def figure_command(args):
     """Draw figures of the paper from collected results: pdf, png, and csv of what is plotted."""
-    from common import plotting
-    from common.results import Results
+    from fivebo.common.lab.results import Results
+    from fivebo.common.page import plotting
 
     with _checking():
         config = load_paper(args.paper, args.scale)
         for name in args.figures:
             check_name("figure", name, config.figures)
     results = Results(args.scale, args.paper, Path())
-    module = importlib.import_module(f"{args.paper}.figures")
+    module = load_module(f"{args.paper}.figures")
     folder = Path("figures", args.scale, args.paper)
     for name in args.figures or config.figures:
         figure, data = getattr(module, name.replace("-", "_"))(results)
@@ -192,8 +192,8 @@ def figure_command(args):
 
 def claims_command(args):
     """Test the claims of the paper on collected results and write the table of verdicts."""
-    from common import claims
-    from common.results import Results
+    from fivebo.common.lab.results import Results
+    from fivebo.common.referee import claims
 
     with _checking():
         config = load_paper(args.paper, args.scale)
@@ -207,7 +207,7 @@ def claims_command(args):
 
 def fidelity_command(args):
     """Check the paper's fidelity rows against its code, or show or write their table."""
-    from common import fidelity
+    from fivebo.common.referee import fidelity
 
     if args.table:
         print(fidelity.render_table(args.paper, ROOT))

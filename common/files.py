@@ -6,6 +6,9 @@ import os
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+"""Root of the repository, or of the installed package."""
+
 
 class SurroundingsError(RuntimeError):
     """Base of errors of the surroundings (data, disk): they stop a job and are never a result."""

@@ -1,6 +1,6 @@
 """Runs the workflow for ./reproduce: looks before it starts, cleans up after a kill, says where.
 
-``python -m common.reproduce [smoke|quick|paper] [snakemake options and targets]``
+``python -m fivebo.common.reproduce [smoke|quick|paper] [snakemake options and targets]``
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from pathlib import Path
 
 import psutil
 
-from common.experiments import SCALES, papers
-from common.settings import unknown_name
-from common.workflow import OWNER
+from fivebo.common.lab.experiments import SCALES, papers
+from fivebo.common.names import unknown_name
+from fivebo.common.workflow import OWNER
 
 NEEDED_MB = 200
 LOOKS = {"-n", "--dry-run", "--dryrun", "--lint", "--list", "-l", "--list-rules", "--unlock"}
@@ -137,7 +137,7 @@ def processes_here():
     """Find what works in this folder: process ids of Snakemakes, and of jobs without one."""
     masters, jobs = [], []
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    names = {*papers(), "common.datasets", "common.report"}
+    names = {*papers(), "fivebo.common.lab.datasets", "fivebo.common.page.report"}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.pid in own or process.cwd() != str(Path.cwd()):

@@ -8,11 +8,13 @@ import socket
 import sys
 from pathlib import Path
 
-from common import claims, jobs
-from common.datasets import DataError
-from common.experiments import ROOT, SCALES, load_paper, papers
-from common.fingerprint import fingerprint
-from common.settings import check_name
+from fivebo.common.files import ROOT
+from fivebo.common.lab import jobs
+from fivebo.common.lab.datasets import DataError
+from fivebo.common.lab.experiments import SCALES, load_paper, papers
+from fivebo.common.lab.fingerprint import fingerprint
+from fivebo.common.names import check_name
+from fivebo.common.referee import claims
 
 NAME = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
 """Pattern of experiments' and figures' names; such a name never looks like a number."""
@@ -65,7 +67,7 @@ def shell_prefix():
 
 
 def record_owner():
-    """Leave a note of who runs here; `common.reproduce` reads it when it finds a lock."""
+    """Leave a note of who runs here; `fivebo.common.reproduce` reads it when it finds a lock."""
     owner = {"host": socket.gethostname(), "pid": os.getpid()}
     OWNER.write_text(json.dumps(owner), encoding="utf-8")
 
@@ -85,7 +87,7 @@ def targets(paper, scale):
 def report_inputs(wildcards):
     """Return what the report shows: every paper's figures, claims and fidelity rows."""
     rows = [f"{p}/fidelity.yaml" for p in papers() if (ROOT / p / "fidelity.yaml").is_file()]
-    templates = [f"common/{path.name}" for path in sorted((ROOT / "common").glob("*.j2"))]
+    templates = [f"common/page/{path.name}" for path in sorted((ROOT / "common/page").glob("*.j2"))]
     return rows + templates + [t for p in papers() for t in targets(p, wildcards.scale)]
 
 
@@ -144,17 +146,17 @@ def run_code(wildcards):
 
 def figure_code(wildcards):
     """Return the fingerprint that a figure depends on."""
-    return fingerprint([f"{wildcards.paper}.figures"])
+    return fingerprint([f"fivebo.{wildcards.paper}.figures"])
 
 
 def claims_code(_wildcards):
     """Return the fingerprint that a table of claims depends on."""
-    return fingerprint(["common.claims"])
+    return fingerprint(["fivebo.common.referee.claims"])
 
 
 def report_code(_wildcards):
     """Return the fingerprint that the report depends on."""
-    return fingerprint(["common.report"])
+    return fingerprint(["fivebo.common.page.report"])
 
 
 def texts(wildcards):

@@ -14,10 +14,10 @@ import sys
 import numpy as np
 from tqdm import tqdm
 
-from classify_dfo.airfoil import TABLE, load_table, series
-from classify_dfo.xfoil import Xfoil, XfoilError
-from common.datasets import RAW
-from common.files import atomic_path
+from fivebo.classify_dfo.airfoil import TABLE, load_table, series
+from fivebo.classify_dfo.xfoil import Xfoil, XfoilError
+from fivebo.common.files import atomic_path
+from fivebo.common.lab.datasets import RAW
 
 HEADER = ("naca", "status", "CL", "CD", "CDp", "CM", "top_xtr", "bot_xtr")
 DIGITS = (4, 5, 5, 4, 4, 4)  # as XFOIL prints them

@@ -2,7 +2,8 @@
 
 Run from the root of the repository: ``python data/derive_intel_lab.py``. It reads
 data/raw/intel_lab/readings_10min.csv.gz if that is there, else data/raw/intel_lab/sensor.mat
-(`python -m common.datasets fetch intel_lab/sensor.mat`), and tells whether the result holds the
+(`python -m fivebo.common.lab.datasets fetch intel_lab/sensor.mat`),
+and tells whether the result holds the
 readings that are committed.
 """
 
@@ -12,7 +13,7 @@ import io
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from common.datasets import RAW, load_bundled, verify_file
+from fivebo.common.lab.datasets import RAW, load_bundled, verify_file
 
 ORIGIN = datetime(2004, 3, 1)
 BIN = timedelta(minutes=10)

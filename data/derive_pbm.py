@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from classify_dfo.dna import (
+from fivebo.classify_dfo.dna import (
     BUNDLED,
     N_KMERS,
     PANELS,
@@ -22,8 +22,8 @@ from classify_dfo.dna import (
     kmers,
     load_index,
 )
-from common.datasets import MIRROR, RAW, DataError, fetch, load_bundled, sha256, sources
-from common.files import atomic_path
+from fivebo.common.files import atomic_path
+from fivebo.common.lab.datasets import MIRROR, RAW, DataError, fetch, load_bundled, sha256, sources
 
 REFERENCE = ("VSX1_REF_R1",)
 """Bundled besides the figures' assays: the reference allele of Fig. 2b's factor."""

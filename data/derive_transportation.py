@@ -3,8 +3,8 @@
 Run from the root of the repository: ``python data/derive_transportation.py``. It reads
 data/raw/transportation/tmd_5s_set1.csv if that is there, else
 data/raw/transportation/dataset_5secondWindow.csv
-(`python -m common.datasets fetch transportation/dataset_5secondWindow.csv`), and tells whether the
-result holds the rows that are committed.
+(`python -m fivebo.common.lab.datasets fetch transportation/dataset_5secondWindow.csv`),
+and tells whether the result holds the rows that are committed.
 """
 
 import csv
@@ -13,7 +13,7 @@ import io
 
 import numpy as np
 
-from common.datasets import BUNDLED, RAW, verify_file
+from fivebo.common.lab.datasets import BUNDLED, RAW, verify_file
 
 SENSORS = ("accelerometer", "gyroscope", "sound")
 STATISTICS = ("mean", "min", "max", "std")

@@ -5,10 +5,10 @@ Bayesian optimization beyond a single Gaussian process", arXiv:2205.14090v1 (202
 45(9), 2023.
 """
 
-from common.lazy import public_names
+from fivebo.common.names import public_names
 
 __all__, __getattr__ = public_names(
-    __name__,
+    "egpbo",
     {
         "EGPTS": "algorithms",
         "EGPEI": "expected_improvement",

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from egpbo.box import settings_of, whole
+from fivebo.egpbo.box import settings_of, whole
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ n times `tell`, or one `ask` for every `tell`; see `egpbo.parallel`.
 
 import numpy as np
 
-from common.domains import as_finite_array, positive
-from egpbo.acquisition import Maximiser
-from egpbo.box import settings_of, whole
-from egpbo.ensemble import Ensemble
-from egpbo.evidence import FitSettings, fit
-from egpbo.features import SampledFunction, as_dictionary, draw_frequencies
-from egpbo.optimizer import BoxOptimizer
+from fivebo.common.checks import as_finite_array, positive
+from fivebo.egpbo.acquisition import Maximiser
+from fivebo.egpbo.box import settings_of, whole
+from fivebo.egpbo.ensemble import Ensemble
+from fivebo.egpbo.evidence import FitSettings, fit
+from fivebo.egpbo.features import SampledFunction, as_dictionary, draw_frequencies
+from fivebo.egpbo.optimizer import BoxOptimizer
 
 
 class EGPTS(BoxOptimizer):

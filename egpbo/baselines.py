@@ -5,14 +5,14 @@ GP-EI is in `egpbo.expected_improvement`. All maximise and share the initial poi
 
 import numpy as np
 
-from egpbo.algorithms import EGPTS
-from egpbo.bayes import BayesSettings, HyperparameterSampler
-from egpbo.box import settings_of
-from egpbo.ensemble import Ensemble
-from egpbo.evidence import Hyperparameters
-from egpbo.features import Kernel, features
-from egpbo.optimizer import BoxOptimizer
-from egpbo.theory import exp3_rate
+from fivebo.egpbo.algorithms import EGPTS
+from fivebo.egpbo.bayes import BayesSettings, HyperparameterSampler
+from fivebo.egpbo.box import settings_of
+from fivebo.egpbo.ensemble import Ensemble
+from fivebo.egpbo.evidence import Hyperparameters
+from fivebo.egpbo.features import Kernel, features
+from fivebo.egpbo.optimizer import BoxOptimizer
+from fivebo.egpbo.theory import exp3_rate
 
 
 class GPTS(EGPTS):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from egpbo.box import positive_range, whole
+from fivebo.egpbo.box import positive_range, whole
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, mean_band, panels
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, mean_band, panels
 
 
 def theory(results):

@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from common.domains import as_finite_array
+from fivebo.common.checks import as_finite_array
 
 
 def whole(value, name, least=1):

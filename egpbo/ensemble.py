@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.special import logsumexp
 
-from egpbo.features import features
+from fivebo.egpbo.features import features
 
 
 def normalise(log_weights, floor=0.0):

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 
-from egpbo.box import positive_range, whole
-from egpbo.features import DEGREES, correlation
+from fivebo.egpbo.box import positive_range, whole
+from fivebo.egpbo.features import DEGREES, correlation
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr
 
-from egpbo.acquisition import Maximiser
-from egpbo.box import settings_of
-from egpbo.ensemble import normalise
-from egpbo.evidence import FitSettings, draw_starts, maximise_evidence
-from egpbo.features import Kernel, as_dictionary, correlation
-from egpbo.optimizer import BoxOptimizer
+from fivebo.egpbo.acquisition import Maximiser
+from fivebo.egpbo.box import settings_of
+from fivebo.egpbo.ensemble import normalise
+from fivebo.egpbo.evidence import FitSettings, draw_starts, maximise_evidence
+from fivebo.egpbo.features import Kernel, as_dictionary, correlation
+from fivebo.egpbo.optimizer import BoxOptimizer
 
 NOISE_BOUNDS = (1e-4, 1.0)
 """Limits of the learned noise variance, in squared units of the standardised observations."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from common.domains import positive
+from fivebo.common.checks import positive
 
 DEGREES = {"matern-3/2": 3, "matern-5/2": 5}
 """Degrees of freedom 2 nu of the Student law from which Matern frequencies are drawn."""

@@ -6,9 +6,10 @@ Those of the theorems are in `egpbo.bound_figures`.
 import numpy as np
 import pandas as pd
 
-from common import plotting, stats
-from common.plotting import look, mean_band, panels
-from egpbo.bound_figures import theory, theory_parallel
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.referee import stats
+from fivebo.egpbo.bound_figures import theory, theory_parallel
 
 __all__ = [
     "differences", "features", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8",

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from common.domains import as_finite_array
-from common.rng import Streams
-from egpbo.box import Box, whole
+from fivebo.common.checks import as_finite_array
+from fivebo.common.search.rng import Streams
+from fivebo.egpbo.box import Box, whole
 
 
 @dataclass

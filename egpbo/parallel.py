@@ -9,8 +9,8 @@ from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, ThreadPoolExecuto
 
 import numpy as np
 
-from egpbo.box import whole
-from egpbo.optimizer import BoxOptimizer
+from fivebo.egpbo.box import whole
+from fivebo.egpbo.optimizer import BoxOptimizer
 
 MODES = ("async", "sync")
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 import numpy as np
 
-from egpbo import robot
-from egpbo.box import Box, whole
-from egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
+from fivebo.egpbo import robot
+from fivebo.egpbo.box import Box, whole
+from fivebo.egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 
 @dataclass

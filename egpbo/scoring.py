@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from egpbo.theory import gain_exponent, theorem1_bound
+from fivebo.egpbo.theory import gain_exponent, theorem1_bound
 
 OPTIMUM_TOLERANCE = 1e-3
 """How far a query may exceed a numerically found optimum before the run is refused."""
 
 
 class Scorer:
-    """Scores one run step by step; see `common.records.METRICS` for the definitions.
+    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
 
     A step is one finished evaluation, the initial ones included. Regret is that of the noise-free
     function at the queried points ([EGPBO] Sec. 5, r_t = f* - max f(x_s)), whatever was observed;

@@ -6,16 +6,16 @@ Every paper has this module; the command line and the runner know nothing else o
 from dataclasses import dataclass
 from typing import Literal
 
-from egpbo import problems, tuning
-from egpbo.acquisition import Search
-from egpbo.algorithms import EGPTS
-from egpbo.baselines import EXP3BO, GPTS, BanditBO, FullyBayesianGPTS, RandomSearch
-from egpbo.bayes import BayesSettings
-from egpbo.evidence import FitSettings
-from egpbo.expected_improvement import EGPEI, GPEI
-from egpbo.features import Kernel, mixed_dictionary, rbf_dictionary
-from egpbo.parallel import SimulatedWorkers
-from egpbo.scoring import Scorer
+from fivebo.egpbo import problems, tuning
+from fivebo.egpbo.acquisition import Search
+from fivebo.egpbo.algorithms import EGPTS
+from fivebo.egpbo.baselines import EXP3BO, GPTS, BanditBO, FullyBayesianGPTS, RandomSearch
+from fivebo.egpbo.bayes import BayesSettings
+from fivebo.egpbo.evidence import FitSettings
+from fivebo.egpbo.expected_improvement import EGPEI, GPEI
+from fivebo.egpbo.features import Kernel, mixed_dictionary, rbf_dictionary
+from fivebo.egpbo.parallel import SimulatedWorkers
+from fivebo.egpbo.scoring import Scorer
 
 PROBLEMS = {
     "synthetic": problems.SyntheticProblem,

@@ -7,7 +7,7 @@ gain in O~; random features are outside them.
 
 import numpy as np
 
-from common.domains import as_finite_array, positive
+from fivebo.common.checks import as_finite_array, positive
 
 
 def _at_least(value, least, name):

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from egpbo.box import Box
-from egpbo.problems import Instance
+from fivebo.egpbo.box import Box
+from fivebo.egpbo.problems import Instance
 
 SAMPLE = "data/bundled/transportation/tmd_sample.csv.gz"
 
@@ -50,7 +50,7 @@ def load(dataset):
     if dataset == "transportation":
         import pandas as pd
 
-        from common.datasets import load_bundled
+        from fivebo.common.lab.datasets import load_bundled
 
         table = pd.read_csv(load_bundled(SAMPLE.removeprefix("data/bundled/")))
         return table.drop(columns="target").to_numpy(dtype=float), table["target"].to_numpy()

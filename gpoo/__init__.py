@@ -4,10 +4,10 @@ Reference: [GPOO] M. Zhang, R. Tsuchida and C. S. Ong, "Gaussian Process Bandits
 Feedback", AAAI 2022, 36(8), 9074-9081; arXiv:2112.13029.
 """
 
-from common.lazy import public_names
+from fivebo.common.names import public_names
 
 __all__, __getattr__ = public_names(
-    __name__,
+    "gpoo",
     {
         "GPOO": "algorithms",
         "TwoStage": "two_stage",

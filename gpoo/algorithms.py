@@ -6,10 +6,10 @@ numbers are those of our layout, in which the expansion test stands on line 6 as
 
 import numpy as np
 
-from common.settings import check_name
-from gpoo.posterior import CellPosterior
-from gpoo.search import TreeSearch
-from gpoo.theory import b_value, beta_union, confidence_width, is_expanded
+from fivebo.common.names import check_name
+from fivebo.gpoo.posterior import CellPosterior
+from fivebo.gpoo.search import TreeSearch
+from fivebo.gpoo.theory import b_value, beta_union, confidence_width, is_expanded
 
 RULES = {
     "start": ("root", "children"),
@@ -65,7 +65,7 @@ class GPOO(TreeSearch):
 
     Examples
     --------
-    >>> from gpoo import Partition, SquaredExponential
+    >>> from fivebo.gpoo import Partition, SquaredExponential
     >>> optimizer = GPOO(
     ...     Partition(1, arity=2, n_points=10), SquaredExponential(0.1), noise_var=0.01,
     ...     delta=lambda h: 5 * 2.0**-h)

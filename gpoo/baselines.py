@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from common.domains import positive
-from common.settings import check_name
-from gpoo.search import TreeSearch
+from fivebo.common.checks import positive
+from fivebo.common.names import check_name
+from fivebo.gpoo.search import TreeSearch
 
 FORMS = ("gaussian", "hoeffding", "code")
 

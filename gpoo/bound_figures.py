@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, panels
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
 
 RATIOS = {
     "coverage_ratio": "Lemma 1: error / width",

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from common import plotting, stats
-from common.plotting import look, mean_band, panels
-from gpoo.bound_figures import certificates
-from gpoo.run_figures import fig1, fig2, fig3, functions, trees
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.referee import stats
+from fivebo.gpoo.bound_figures import certificates
+from fivebo.gpoo.run_figures import fig1, fig2, fig3, functions, trees
 
 __all__ = [
     "ablation", "certificates", "fig1", "fig2", "fig3", "functions", "limit", "regret",

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpoo.regions import SquaredExponential
+from fivebo.gpoo.regions import SquaredExponential
 
 CUTOFF = 1e-11
 """Eigenvalues below this share of the largest are left out of a draw: they are rounding."""
@@ -183,7 +183,7 @@ def lipschitz_quantile(length_scale, variance, dim, p):
     float
         In units of f per unit of x.
     """
-    from common.rng import rng_for
+    from fivebo.common.search.rng import rng_for
 
     rng = rng_for("gpoo", "lipschitz-quantile", f"{dim}-d", 0, "environment")
     kernel, centres, root = _whitener(length_scale, variance, dim)

@@ -7,12 +7,12 @@ optimization in the bandit setting", ICML 2010. GP-UCB is not in the paper: it i
 
 import numpy as np
 
-from common.domains import as_finite_array
-from common.settings import check_name
-from gpoo.algorithms import RULES
-from gpoo.posterior import CellPosterior
-from gpoo.search import TreeSearch
-from gpoo.tree import point_cell
+from fivebo.common.checks import as_finite_array
+from fivebo.common.names import check_name
+from fivebo.gpoo.algorithms import RULES
+from fivebo.gpoo.posterior import CellPosterior
+from fivebo.gpoo.search import TreeSearch
+from fivebo.gpoo.tree import point_cell
 
 
 def gptree_margin(depth, *, budget, arity, u=2.0, C2=1.0, C3=1.0, D1=1.0, rho=0.5, slope=0.1):

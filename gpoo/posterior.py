@@ -5,8 +5,8 @@ Reference: [GPOO] Sec. 3, Eqs. (2)-(4), and App. B.
 
 import numpy as np
 
-from common.gp import GP
-from gpoo.regions import cell_functionals
+from fivebo.common.gp.posterior import GP
+from fivebo.gpoo.regions import cell_functionals
 
 
 class CellPosterior:

@@ -6,9 +6,9 @@ A problem is a record of settings; `draw` makes an instance of it. All are maxim
 from dataclasses import dataclass
 from typing import Literal
 
-from gpoo.functions import KernelExpansion, draw_function, published_function
-from gpoo.regions import SquaredExponential
-from gpoo.tree import Partition
+from fivebo.gpoo.functions import KernelExpansion, draw_function, published_function
+from fivebo.gpoo.regions import SquaredExponential
+from fivebo.gpoo.tree import Partition
 
 
 @dataclass

@@ -6,8 +6,8 @@ Reference: [GPOO] App. D, the continuous analogue of Eq. (1), which the paper on
 import numpy as np
 from scipy.special import erf
 
-from common.domains import as_finite_array, positive
-from common.functionals import Functionals
+from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.gp.functionals import Functionals
 
 GAUSS = tuple(0.5 * a for a in np.polynomial.legendre.leggauss(12))
 """Half nodes and half weights on [-1, 1]: exact to rounding over one length scale."""
@@ -110,7 +110,7 @@ def _primitive(z):
 
 
 class BoxAverages:
-    r"""A batch of averages of f over boxes, ``1/|U| int_U f``: functionals for `common.gp.GP`.
+    r"""A batch of averages of f over boxes, ``1/|U| int_U f``: functionals for the core GP.
 
     Parameters
     ----------

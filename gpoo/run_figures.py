@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, panels
-from gpoo import study
-from gpoo.functions import published_function
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
+from fivebo.gpoo import study
+from fivebo.gpoo.functions import published_function
 
 DARK, LIGHT, TRUTH = "#0072B2", "#9ECAE1", "#D55E00"
 
@@ -22,7 +22,7 @@ def replay(results, variant, method, rounds=None):
 
     Parameters
     ----------
-    results : common.results.Results
+    results : fivebo.common.lab.results.Results
     variant, method : str
         Of the experiment "illustration".
     rounds : int, optional

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gpoo.baselines import RandomCells, StoOO
-from gpoo.theory import (
+from fivebo.gpoo.baselines import RandomCells, StoOO
+from fivebo.gpoo.theory import (
     depth_bound,
     expanded_gap,
     near_optimal,
@@ -24,7 +24,7 @@ COUNTED_CELLS = 2**11
 
 
 class Scorer:
-    """Scores one run step by step; see `common.records.METRICS` for the definitions.
+    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
 
     The aggregated regret ([GPOO] Sec. 2, Definition 2) compares the largest reward of a point with
     the average reward of the recommended cell; with S = 1 it is the simple regret (Definition 1).

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from common.domains import as_finite_array
+from fivebo.common.checks import as_finite_array
 
 
 class TreeSearch:

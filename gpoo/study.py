@@ -9,13 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from gpoo import problems, theory
-from gpoo.algorithms import GPOO
-from gpoo.baselines import HOO, RandomCells, StoOO
-from gpoo.functions import lipschitz_quantile
-from gpoo.gp_baselines import GPUCB, GPTree
-from gpoo.scoring import METRICS, Scorer
-from gpoo.two_stage import TwoStage
+from fivebo.gpoo import problems, theory
+from fivebo.gpoo.algorithms import GPOO
+from fivebo.gpoo.baselines import HOO, RandomCells, StoOO
+from fivebo.gpoo.functions import lipschitz_quantile
+from fivebo.gpoo.gp_baselines import GPUCB, GPTree
+from fivebo.gpoo.scoring import METRICS, Scorer
+from fivebo.gpoo.two_stage import TwoStage
 
 __all__ = ["METHODS", "METRICS", "PROBLEMS", "Params", "scorer"]
 

@@ -6,7 +6,7 @@ may differ, its rates do not.
 
 import numpy as np
 
-from common.domains import positive
+from fivebo.common.checks import positive
 
 
 def _failure(p):

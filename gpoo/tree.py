@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import as_finite_array, positive
+from fivebo.common.checks import as_finite_array, positive
 
 
 @dataclass(frozen=True, eq=False)

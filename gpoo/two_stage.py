@@ -6,8 +6,8 @@ Multi-Armed Bandits", ICML 2013 (sequential halving).
 
 import numpy as np
 
-from gpoo.search import TreeSearch
-from gpoo.tree import point_cell
+from fivebo.gpoo.search import TreeSearch
+from fivebo.gpoo.tree import point_cell
 
 
 class TwoStage:

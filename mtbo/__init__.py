@@ -4,10 +4,10 @@ Reference: [MTBO] S. R. Chowdhury and A. Gopalan, "No-regret Algorithms for Mult
 Optimization", arXiv:2008.08885v1 (2020); AISTATS 2021.
 """
 
-from common.lazy import public_names
+from fivebo.common.names import public_names
 
 __all__, __getattr__ = public_names(
-    __name__,
+    "mtbo",
     {
         "MTKB": "algorithms",
         "MTBKB": "algorithms",

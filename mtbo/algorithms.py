@@ -6,11 +6,11 @@ Optimization", arXiv:2008.08885v1 (2020). Both maximise.
 
 import numpy as np
 
-from common.domains import count, one_of, positive
-from mtbo.nystrom import inclusion_probabilities, nystrom_posterior
-from mtbo.posteriors import exact_posterior
-from mtbo.theory import mt_bkb_radius, mt_kb_radius, nystrom_q
-from mtbo.ucb import ScalarizedUCB
+from fivebo.common.checks import count, one_of, positive
+from fivebo.mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from fivebo.mtbo.posteriors import exact_posterior
+from fivebo.mtbo.theory import mt_bkb_radius, mt_kb_radius, nystrom_q
+from fivebo.mtbo.ucb import ScalarizedUCB
 
 
 class MTKB(ScalarizedUCB):
@@ -45,7 +45,7 @@ class MTKB(ScalarizedUCB):
     Examples
     --------
     >>> from sklearn.gaussian_process.kernels import RBF
-    >>> from mtbo import ICM, ChebyshevScalarization
+    >>> from fivebo.mtbo import ICM, ChebyshevScalarization
     >>> optimizer = MTKB(
     ...     np.linspace(0, 1, 50), ICM(RBF(0.2), [[1, 0.9], [0.9, 1]]),
     ...     ChebyshevScalarization([-1, -1]), b=2.0, noise_std=0.1, rng=0)

@@ -6,8 +6,8 @@ UAI 2019. All gains here carry the factor 1/2 of their papers.
 
 import numpy as np
 
-from common.domains import positive
-from mtbo.theory import c_epsilon, nystrom_rho
+from fivebo.common.checks import positive
+from fivebo.mtbo.theory import c_epsilon, nystrom_rho
 
 
 def igp_ucb_radius(gain, *, b, noise_std, delta, eta=None):

@@ -6,15 +6,15 @@ is the UCB of Paria et al. (2019). All share domain, weights and observations wi
 
 import numpy as np
 
-from common.domains import count, one_of, positive
-from mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_radius, mobo_radius
-from mtbo.gains import greedy_gain
-from mtbo.multitask import DiagonalKernel
-from mtbo.nystrom import inclusion_probabilities, nystrom_posterior
-from mtbo.posteriors import exact_posterior
-from mtbo.scalarization import LinearScalarization
-from mtbo.theory import nystrom_q
-from mtbo.ucb import ScalarizedUCB
+from fivebo.common.checks import count, one_of, positive
+from fivebo.mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_radius, mobo_radius
+from fivebo.mtbo.gains import greedy_gain
+from fivebo.mtbo.multitask import DiagonalKernel
+from fivebo.mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from fivebo.mtbo.posteriors import exact_posterior
+from fivebo.mtbo.scalarization import LinearScalarization
+from fivebo.mtbo.theory import nystrom_q
+from fivebo.mtbo.ucb import ScalarizedUCB
 
 
 def _diagonal(kernel):

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, panels
-from mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
-from mtbo.figures_ours import (
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
+from fivebo.mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
+from fivebo.mtbo.figures_ours import (
     budget,
     certificates,
     cost,

@@ -1,6 +1,6 @@
 """Panels that the paper's figures and ours share."""
 
-from common.plotting import mean_band
+from fivebo.common.page.plotting import mean_band
 
 BAND = (
     "Line: mean over seeds. Band: one standard deviation either side. Regret in units of f, "

@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 
-from common import plotting, stats
-from common.plotting import look, panels
-from common.styles import SEQUENCE
-from mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.styles import SEQUENCE
+from fivebo.common.referee import stats
+from fivebo.mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
 
 
 def sensors_long(results):
@@ -177,7 +178,7 @@ def _range_line(ax, part, label, looks):
 
 def _budget_table(results):
     """Collect the last round of every variant; Theorem 3's bound is the size over its ratio."""
-    from mtbo.study import Params
+    from fivebo.mtbo.study import Params
 
     config = results.config("budget")
     rows = []

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from common.gp import GP
+from fivebo.common.gp.posterior import GP
 
 
 def log_det_gain(gram, alpha):

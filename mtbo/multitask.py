@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import as_finite_array, count
-from common.kernels import Kernel, check_kernel
+from fivebo.common.checks import as_finite_array, count
+from fivebo.common.gp.kernels import Kernel, check_kernel
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ change the basis of the same span), and are left out.
 
 import numpy as np
 
-from common.domains import positive
-from mtbo.posteriors import (
+from fivebo.common.checks import positive
+from fivebo.mtbo.posteriors import (
     Decoupled,
     Queries,
     TaskKernel,

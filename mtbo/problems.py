@@ -9,8 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from common.domains import FiniteSet, count, positive
-from mtbo.multitask import ICM, SumKernel, similarity_kernel
+from fivebo.common.checks import count, positive
+from fivebo.common.search.domains import FiniteSet
+from fivebo.mtbo.multitask import ICM, SumKernel, similarity_kernel
 
 
 def unit_grid(n, dim=1):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from common.domains import as_finite_array
+from fivebo.common.checks import as_finite_array
 
 
 def draw_weights(law, n_tasks, rng, size=None):

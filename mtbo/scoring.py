@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 
-from common.records import record_steps
-from common.rng import rng_for
-from mtbo.nystrom import dictionary_accuracy
-from mtbo.posteriors import exact_posterior, spectral_features
-from mtbo.scalarization import draw_weights
-from mtbo.theory import (
+from fivebo.common.lab.records import record_steps
+from fivebo.common.search.rng import rng_for
+from fivebo.mtbo.nystrom import dictionary_accuracy
+from fivebo.mtbo.posteriors import exact_posterior, spectral_features
+from fivebo.mtbo.scalarization import draw_weights
+from fivebo.mtbo.theory import (
     nystrom_rho,
     theorem2_bound,
     theorem3_bound,
@@ -21,7 +21,7 @@ BAYES = {"bayes_regret", "bayes_ratio", "own_bayes_ratio"}
 
 
 class Scorer:
-    """Scores one run step by step; see `common.records.METRICS` for the definitions.
+    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
 
     Cumulative regret ([MTBO] Sec. 2) takes the sampled weights for the expectation; its average is
     what Fig. 1 shows. ``instant_regret_ratio`` is the step of App. C.2 (App. D.1 for MT-BKB) that

@@ -5,9 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from common.domains import FiniteSet, positive
-from mtbo.multitask import ICM
-from mtbo.problems import Instance, squared_exponential
+from fivebo.common.checks import positive
+from fivebo.common.search.domains import FiniteSet
+from fivebo.mtbo.multitask import ICM
+from fivebo.mtbo.problems import Instance, squared_exponential
 
 TASKS = ("temperature_C", "light_lux", "humidity_pct")
 """Columns of the sensor data, in the order of the tasks."""
@@ -26,7 +27,7 @@ def load_sensors():
     """
     import pandas as pd
 
-    from common.datasets import load_bundled
+    from fivebo.common.lab.datasets import load_bundled
 
     table = pd.read_csv(load_bundled("intel_lab/readings.csv.gz"))
     places = pd.read_csv(load_bundled("intel_lab/mote_locs.txt"), sep=r"\s+").set_index("mote")

@@ -8,16 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from common.domains import count, positive
-from mtbo import problems
-from mtbo.algorithms import MTBKB, MTKB
-from mtbo.baseline_theory import igp_ucb_regulariser
-from mtbo.baselines import ITBKB, ITKB, MOBO
-from mtbo.multitask import DiagonalKernel
-from mtbo.scalarization import ChebyshevScalarization, LinearScalarization
-from mtbo.scoring import Scorer
-from mtbo.sensors import SensorProblem
-from mtbo.theory import mt_kb_radius_as_printed, nystrom_q
+from fivebo.common.checks import count, positive
+from fivebo.mtbo import problems
+from fivebo.mtbo.algorithms import MTBKB, MTKB
+from fivebo.mtbo.baseline_theory import igp_ucb_regulariser
+from fivebo.mtbo.baselines import ITBKB, ITKB, MOBO
+from fivebo.mtbo.multitask import DiagonalKernel
+from fivebo.mtbo.scalarization import ChebyshevScalarization, LinearScalarization
+from fivebo.mtbo.scoring import Scorer
+from fivebo.mtbo.sensors import SensorProblem
+from fivebo.mtbo.theory import mt_kb_radius_as_printed, nystrom_q
 
 PROBLEMS = {
     "rkhs": problems.RKHSProblem,

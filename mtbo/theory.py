@@ -5,7 +5,7 @@ Information gains follow the paper: log det without the factor 1/2, unless a doc
 
 import numpy as np
 
-from common.domains import positive
+from fivebo.common.checks import positive
 
 
 def _failure(delta):

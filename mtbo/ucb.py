@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from common.domains import FiniteSet, as_finite_array, one_of
-from common.pareto import nondominated
-from common.rng import Streams
-from mtbo.multitask import SumKernel
-from mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
+from fivebo.common.checks import as_finite_array, one_of
+from fivebo.common.search.domains import FiniteSet
+from fivebo.common.search.pareto import nondominated
+from fivebo.common.search.rng import Streams
+from fivebo.mtbo.multitask import SumKernel
+from fivebo.mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
 
 
 class ScalarizedUCB:

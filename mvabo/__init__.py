@@ -4,10 +4,10 @@ Reference: [MVABO] S. Iwazaki, Y. Inatsu and I. Takeuchi, "Mean-Variance Analysi
 Optimization under Uncertainty", arXiv:2009.08166v1 (2020); AISTATS 2021.
 """
 
-from common.lazy import public_names
+from fivebo.common.names import public_names
 
 __all__, __getattr__ = public_names(
-    __name__,
+    "mvabo",
     {
         "MTMVABO": "algorithms",
         "MOMVABO": "algorithms",

@@ -6,9 +6,9 @@ in the printed order, "Input" and "Output" aside.
 
 import numpy as np
 
-from common.domains import as_finite_array
-from mvabo.fronts import potential_set, uncertain_set
-from mvabo.search import MeanVarianceSearch, MultiTaskSearch
+from fivebo.common.checks import as_finite_array
+from fivebo.mvabo.fronts import potential_set, uncertain_set
+from fivebo.mvabo.search import MeanVarianceSearch, MultiTaskSearch
 
 
 class MTMVABO(MultiTaskSearch):
@@ -23,7 +23,7 @@ class MTMVABO(MultiTaskSearch):
 
     Examples
     --------
-    >>> from mvabo import UncertainDomain, squared_exponential
+    >>> from fivebo.mvabo import UncertainDomain, squared_exponential
     >>> X, W = np.linspace(0, 1, 30), np.array([-0.1, 0.0, 0.1])
     >>> domain = UncertainDomain(X, W, [0.25, 0.5, 0.25])
     >>> optimizer = MTMVABO(domain, squared_exponential(1.0, 0.2, 0.3), noise_var=1e-4, rng=0)

@@ -3,8 +3,8 @@
 Reference: [MVABO] Sec. 5. All share the model, beta_t and the rule that chooses w.
 """
 
-from mvabo.algorithms import MTMVABO
-from mvabo.search import MultiTaskSearch
+from fivebo.mvabo.algorithms import MTMVABO
+from fivebo.mvabo.search import MultiTaskSearch
 
 
 class RandomSampling(MultiTaskSearch):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mvabo.fronts import accuracy
-from mvabo.theory import (
+from fivebo.mvabo.fronts import accuracy
+from fivebo.mvabo.theory import (
     expectation_slack,
     noisy_simulator_bound,
     stopping_bound,

@@ -6,12 +6,13 @@ Reference: [MVABO] App. D. For the grid, `tau_grid` with `mvabo.theory.tau` and
 
 import numpy as np
 
-from common.domains import FiniteSet, as_finite_array, positive
-from common.gp import GP
-from common.rng import Streams
-from mvabo.bounds import objective_bounds
-from mvabo.domain import UncertainDomain
-from mvabo.search import checked_observation
+from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.gp.posterior import GP
+from fivebo.common.search.domains import FiniteSet
+from fivebo.common.search.rng import Streams
+from fivebo.mvabo.bounds import objective_bounds
+from fivebo.mvabo.domain import UncertainDomain
+from fivebo.mvabo.search import checked_observation
 
 N_STARTS, N_REFINED = 64, 3
 """Random designs at which the acquisition is evaluated, and the best of them that are refined."""

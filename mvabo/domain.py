@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from common.domains import FiniteSet, as_finite_array
-from mvabo.kernels import ProductKernel
-from mvabo.posterior import DensePosterior, ProductPosterior
+from fivebo.common.checks import as_finite_array
+from fivebo.common.search.domains import FiniteSet
+from fivebo.mvabo.kernels import ProductKernel
+from fivebo.mvabo.posterior import DensePosterior, ProductPosterior
 
 
 class UncertainDomain:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from common import plotting
-from common.plotting import look, mean_band, panels
+from fivebo.common.page import plotting
+from fivebo.common.page.plotting import look, mean_band, panels
 
 BAND = "Line: mean over runs. Band: two standard errors either side. Lower is better."
 REGRET = r"regret $G(x^*)-G(\hat x_t)$"

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg import lapack
 
-from mvabo.kernels import squared_exponential
+from fivebo.mvabo.kernels import squared_exponential
 
 LOG_SCALES, LOG_VARIANCE = (-4.0, 3.0), (-4.0, 8.0)
 """Bounds of the search, natural logarithms."""

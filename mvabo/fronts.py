@@ -6,7 +6,7 @@ masks of shape (n,), found by sorting in O(n log n).
 
 import numpy as np
 
-from common.pareto import nondominated
+from fivebo.common.search.pareto import nondominated
 
 
 def estimated_set(bounds):

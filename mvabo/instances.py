@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from mvabo.bounds import objectives, spread
-from mvabo.domain import UncertainDomain
-from mvabo.kernels import SquaredExponential
+from fivebo.mvabo.bounds import objectives, spread
+from fivebo.mvabo.domain import UncertainDomain
+from fivebo.mvabo.kernels import SquaredExponential
 
 
 @dataclass

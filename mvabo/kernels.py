@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from common.domains import as_finite_array, positive
-from common.kernels import Kernel
+from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.gp.kernels import Kernel
 
 
 class SquaredExponential:

@@ -11,9 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from mvabo.domain import UncertainDomain
-from mvabo.instances import Instance, axis
-from mvabo.kernels import squared_exponential
+from fivebo.mvabo.domain import UncertainDomain
+from fivebo.mvabo.instances import Instance, axis
+from fivebo.mvabo.kernels import squared_exponential
 
 
 def preferences(w, shares, utility):

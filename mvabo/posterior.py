@@ -1,16 +1,17 @@
 """Posterior of f on a grid X x Omega, kept up to date for all points at once.
 
 `ProductPosterior` uses the structure of a product kernel; `DensePosterior` takes any kernel and
-stands on `common.gp`. Both condition on grid points only.
+stands on `fivebo.common.gp.posterior`. Both condition on grid points only.
 """
 
 import numpy as np
 import psutil
 from scipy.linalg import lapack
 
-from common.domains import positive
-from common.gp import GP, NotPositiveDefiniteError
-from common.tracking import forward_solve
+from fivebo.common.checks import positive
+from fivebo.common.gp.factor import NotPositiveDefiniteError
+from fivebo.common.gp.posterior import GP
+from fivebo.common.gp.tracking import forward_solve
 
 RANK_TOLERANCE = 1e-14
 """Eigenvalues of the w-kernel below this share of the largest are dropped."""

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import FiniteSet
-from mvabo.bounds import spread
-from mvabo.continuous import tau_grid
-from mvabo.domain import NoisyInputDomain, UncertainDomain
-from mvabo.instances import Instance, axis, normal_weights, sample_path
-from mvabo.kernels import SquaredExponential, squared_exponential
-from mvabo.theory import tau
+from fivebo.common.search.domains import FiniteSet
+from fivebo.mvabo.bounds import spread
+from fivebo.mvabo.continuous import tau_grid
+from fivebo.mvabo.domain import NoisyInputDomain, UncertainDomain
+from fivebo.mvabo.instances import Instance, axis, normal_weights, sample_path
+from fivebo.mvabo.kernels import SquaredExponential, squared_exponential
+from fivebo.mvabo.theory import tau
 
 
 @dataclass(frozen=True)

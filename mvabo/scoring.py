@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from common.pareto import hypervolume, nondominated
-from mvabo.certificates import CERTIFICATES, Certificates
-from mvabo.fronts import accuracy
+from fivebo.common.search.pareto import hypervolume, nondominated
+from fivebo.mvabo.certificates import CERTIFICATES, Certificates
+from fivebo.mvabo.fronts import accuracy
 
 MULTI_TASK = (
     "rs", "us", "bqoucb", "ada-bqoucb", "bo-vo", "ada-bo-vo", "mt-mva-bo", "mt-mva-bo-continuous",
@@ -15,7 +15,7 @@ OWN_TARGET = {"bqoucb": 1.0, "bo-vo": 0.0}
 
 
 class Scorer:
-    """Scores one run step by step; see `common.records.METRICS` for the definitions.
+    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
 
     The values of step t rest on the bounds of step t, that is on t - 1 observations, as the
     paper's indices have it: [MVABO] Sec. 5, x^_t and Pi^_t. Several methods may be scored on one

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from common.domains import as_finite_array, positive
-from common.rng import Streams
-from mvabo.bounds import objective_bounds
-from mvabo.fitting import fit_ard
-from mvabo.fronts import estimated_set
+from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.search.rng import Streams
+from fivebo.mvabo.bounds import objective_bounds
+from fivebo.mvabo.fitting import fit_ard
+from fivebo.mvabo.fronts import estimated_set
 
 W_RULES = {
     None: "nature draws w",

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from mvabo import newsvendor, problems
-from mvabo.algorithms import MOMVABO, MTMVABO, ConstrainedMVABO
-from mvabo.baselines import (
+from fivebo.mvabo import newsvendor, problems
+from fivebo.mvabo.algorithms import MOMVABO, MTMVABO, ConstrainedMVABO
+from fivebo.mvabo.baselines import (
     BOVO,
     BQOUCB,
     AdaBOVO,
@@ -18,9 +18,9 @@ from mvabo.baselines import (
     RandomSampling,
     UncertaintySampling,
 )
-from mvabo.continuous import ContinuousMTMVABO
-from mvabo.scoring import Scorer
-from mvabo.theory import TheoryBeta
+from fivebo.mvabo.continuous import ContinuousMTMVABO
+from fivebo.mvabo.scoring import Scorer
+from fivebo.mvabo.theory import TheoryBeta
 
 PROBLEMS = {
     "gp-test": problems.GPTestProblem,

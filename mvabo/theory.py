@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from common.domains import positive
+from fivebo.common.checks import positive
 
 
 def beta_sqrt(log_det, *, b, delta, share=3):

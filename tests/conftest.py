@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HOUSE = ("Snakefile", "common", "profiles", "data", "reproduce", "check", ".ci")
+HOUSE = ("Snakefile", "fivebo", "common", "profiles", "data", "reproduce", "check", ".ci")
 HOUSE += ("pyproject.toml", "requirements.lock")
 SKIPPED = shutil.ignore_patterns("__pycache__", "raw")
 

@@ -2,13 +2,15 @@
 
 import ast
 import csv
+import graphlib
 import re
 import subprocess
 import sys
 
 import pytest
 
-from common.experiments import papers
+from fivebo.common.lab.experiments import papers
+from fivebo.common.names import load_module
 from tests.conftest import ROOT
 
 PAPER_FILES = {
@@ -16,19 +18,26 @@ PAPER_FILES = {
     *("problems.py", "study.py", "figures.py", "experiments.yaml", "fidelity.yaml"),
 }
 MAX_LINES = 350
+ROOMS = ("gp", "search", "lab", "referee", "page")
+"""The rooms of common/, lowest first: imports run only from later to earlier ones."""
+SHARED = {"names", "checks", "files"}
+"""Modules at the top of common/ that any room may use."""
 HOUSE = {path.name for path in ROOT.iterdir() if (path / "__init__.py").is_file()} - {"tests"}
 MODULES = sorted(path for name in HOUSE for path in (ROOT / name).rglob("*.py"))
 
 
 def imported(path):
-    """Return the top packages that a module imports, wherever the import stands."""
+    """Return the modules of this repository that a module imports, wherever the import stands."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            names |= {alias.name.partition(".")[0] for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            names.add(path.parent.name if node.level else node.module.partition(".")[0])
-    return names
+            assert not node.level, "imports name their module in full"
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {
+        tuple(name.split(".")) for name in names if name.partition(".")[0] in ("fivebo", *HOUSE)
+    }
 
 
 def named(path):
@@ -39,7 +48,38 @@ def named(path):
 def test_papers_import_common_and_libraries_only_and_common_no_paper(path):
     own = path.relative_to(ROOT).parts[0]
     allowed = {"common", own} if own in papers() else {"common"}
-    assert imported(path) & HOUSE <= allowed
+    assert {name[0] for name in imported(path)} <= {"fivebo"}, "import from fivebo, not the folder"
+    assert {name[1] for name in imported(path)} <= allowed
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "common").rglob("*.py")), ids=named)
+def test_imports_in_common_run_only_downward(path):
+    place = path.relative_to(ROOT / "common").parts
+    if len(place) == 1 and path.stem not in SHARED:
+        return  # the top: commands and workflow use all rooms
+    below = ROOMS[: ROOMS.index(place[0]) + 1] if len(place) > 1 else ()
+    assert {name[2] for name in imported(path)} <= SHARED | set(below)
+
+
+def modules_imported():
+    """Return the graph of modules of this repository, by dotted name without the package's."""
+    paths = {path.relative_to(ROOT).with_suffix("").parts: path for path in MODULES}
+    graph = {}
+    for module, path in paths.items():
+        found = {name[1:] for name in imported(path)} | {name[1:-1] for name in imported(path)}
+        graph[module] = found & set(paths) - {module}
+    return graph
+
+
+def test_no_module_imports_itself_by_a_circle():
+    graphlib.TopologicalSorter(modules_imported()).prepare()
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_room_says_its_purpose_in_a_sentence(room):
+    purpose = ast.get_docstring(ast.parse((ROOT / "common" / room / "__init__.py").read_text()))
+    assert purpose.endswith(".")
+    assert "\n" not in purpose
 
 
 @pytest.mark.parametrize("path", MODULES, ids=named)
@@ -54,12 +94,14 @@ def test_every_paper_has_the_same_files(paper):
     present = {path.name for path in (ROOT / paper).iterdir()}
     assert present >= PAPER_FILES
     main = (ROOT / paper / "__main__.py").read_text().split('"""')[2].split()
-    assert main == f'import sys from common.cli import main sys.exit(main("{paper}"))'.split()
+    assert main == [
+        *f'import sys from fivebo.common.cli import main sys.exit(main("{paper}"))'.split()
+    ]
 
 
 @pytest.mark.parametrize("paper", papers())
 def test_public_names_of_a_paper_exist(paper):
-    module = __import__(paper)
+    module = load_module(paper)
     assert module.__all__
     for name in module.__all__:
         assert getattr(module, name).__doc__, name
@@ -67,8 +109,8 @@ def test_public_names_of_a_paper_exist(paper):
 
 def test_command_line_starts_without_heavy_imports():
     code = (
-        "import sys, common.cli; from importlib import import_module\n"
-        f"[import_module(paper) for paper in {papers()}]\n"
+        "import sys, fivebo.common.cli; from fivebo.common.names import load_module\n"
+        f"[load_module(paper) for paper in {papers()}]\n"
         "heavy = {'numpy', 'pandas', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)\n"
         "sys.exit(f'imported: {heavy}' if heavy else 0)"
     )

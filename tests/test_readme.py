@@ -7,9 +7,11 @@ import shlex
 
 import pytest
 
-from common import summary
-from common.cli import UsageError, _parsed
-from common.experiments import ROOT, load_paper, papers
+from fivebo.common.cli import _parsed
+from fivebo.common.files import ROOT
+from fivebo.common.lab.experiments import load_paper, papers
+from fivebo.common.names import UsageError
+from fivebo.common.page import summary
 
 READMES = sorted([*ROOT.glob("*.md"), *ROOT.glob("*/README.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -97,14 +97,14 @@ def test_scripts_are_executable_and_valid():
     ],
 )
 def test_wrong_words_are_one_line(words, message, capsys):
-    from common import reproduce
+    from fivebo.common import reproduce
 
     assert reproduce.main(words) == 2
     assert message in capsys.readouterr().err
 
 
 def test_the_scale_may_stand_anywhere(monkeypatch, capsys):
-    from common import reproduce
+    from fivebo.common import reproduce
 
     seen = []
     monkeypatch.setattr(reproduce, "_snakemake", lambda args: seen.append(args) or 0)

@@ -70,7 +70,7 @@ def test_second_run_does_nothing(copied):
 def test_docstring_comment_and_layout_edits_rerun_nothing(copied):
     copied.edit("toy/algorithms.py", '"""Ask a uniformly', '"""Do ask a uniformly')
     copied.edit("toy/algorithms.py", "import numpy", "# a comment\n\n\nimport numpy")
-    copied.edit("common/rng.py", '"""Named random', '"""Well named random')
+    copied.edit("common/search/rng.py", '"""Named random', '"""Well named random')
     assert copied.outputs("toy", "toytwo") == []
 
 
@@ -89,7 +89,7 @@ def test_figure_edit_redraws_figures_only(copied):
 
 
 def test_edit_of_shared_code_reruns_every_paper(copied):
-    copied.edit("common/rng.py", "import hashlib", "import hashlib\n\nUNUSED = 1")
+    copied.edit("common/search/rng.py", "import hashlib", "import hashlib\n\nUNUSED = 1")
     outputs = copied.outputs("toy", "toytwo")
     assert sum("/blocks/" in output for output in outputs) == 6
 
@@ -199,7 +199,7 @@ def test_killed_snakemake_is_resumed_and_its_orphan_waited_for(built, toy_tree):
     orphans = start_and_kill_master(slowed(toy_tree), "results/smoke/toy/slow/parts/*.runs.parquet")
     for process in orphans:
         process.suspend()
-    words = [sys.executable, "-m", "common.reproduce", "smoke", "--cores", "2", *SLOW]
+    words = [sys.executable, "-m", "fivebo.common.reproduce", "smoke", "--cores", "2", *SLOW]
     log = toy_tree.path / "resumed.log"
     with open(log, "w") as file:
         resumed = subprocess.Popen(
@@ -224,7 +224,7 @@ def test_kill_of_everything_loses_no_finished_seed(built, toy_tree):
     kept = {
         path: path.stat().st_mtime_ns for path in toy_tree.path.glob("results/**/parts/*.parquet")
     }
-    done = toy_tree.run("-m", "common.reproduce", "smoke", "--cores", "2", *SLOW)
+    done = toy_tree.run("-m", "fivebo.common.reproduce", "smoke", "--cores", "2", *SLOW)
     assert "still at work" not in done.stderr
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
     log = next(toy_tree.path.glob("results/smoke/toy/slow/blocks/*.log")).read_text()
@@ -239,14 +239,14 @@ def test_lock_of_another_machine_or_a_living_run_is_respected(copied, tmp_path):
     owner = copied.path / ".snakemake/owner.json"
     here = owner.read_text()
     owner.write_text('{"host": "elsewhere", "pid": 1}')
-    done = copied.run("-m", "common.reproduce", "smoke", "toy", check=False)
+    done = copied.run("-m", "fivebo.common.reproduce", "smoke", "toy", check=False)
     assert done.returncode == 2
     assert "the machine elsewhere holds the lock" in done.stderr
     owner.write_text(here)
     (tmp_path / "snakemake").write_text("import time; time.sleep(60)")
     living = subprocess.Popen([sys.executable, tmp_path / "snakemake"], cwd=copied.path)
     try:
-        done = copied.run("-m", "common.reproduce", "smoke", "toy", check=False)
+        done = copied.run("-m", "fivebo.common.reproduce", "smoke", "toy", check=False)
     finally:
         living.kill()
         living.wait()
@@ -255,11 +255,11 @@ def test_lock_of_another_machine_or_a_living_run_is_respected(copied, tmp_path):
 
 
 def test_reproduce_refuses_what_cannot_work(toy_tree):
-    done = toy_tree.run("-m", "common.reproduce", "smok", check=False)
+    done = toy_tree.run("-m", "fivebo.common.reproduce", "smok", check=False)
     assert done.returncode == 2
     assert "unknown scale or paper 'smok'; did you mean 'smoke'?" in done.stderr
     (toy_tree.path / "results").write_text("in the way")
-    done = toy_tree.run("-m", "common.reproduce", "smoke", check=False)
+    done = toy_tree.run("-m", "fivebo.common.reproduce", "smoke", check=False)
     assert done.returncode == 2
     assert "cannot write to" in done.stderr
     assert "chmod" in done.stderr
@@ -268,7 +268,7 @@ def test_reproduce_refuses_what_cannot_work(toy_tree):
 
 def test_interrupted_run_says_so_and_leaves_no_lock(toy_tree):
     slowed(toy_tree)
-    words = [sys.executable, "-m", "common.reproduce", "smoke", "--cores", "1", *SLOW]
+    words = [sys.executable, "-m", "fivebo.common.reproduce", "smoke", "--cores", "1", *SLOW]
     with open(toy_tree.path / "log", "w") as log:
         run = subprocess.Popen(
             words, cwd=toy_tree.path, env=environment(), stdout=log, stderr=log, process_group=0
@@ -286,7 +286,7 @@ def test_interrupted_run_says_so_and_leaves_no_lock(toy_tree):
 def smoke(tmp_path_factory):
     """The real papers at the smallest scale, by the command that users type."""
     tree = plant(tmp_path_factory.mktemp("smoke") / "tree", ["mtbo"])
-    tree.said = tree.run("-m", "common.reproduce", "smoke", "--cores", "2").stdout
+    tree.said = tree.run("-m", "fivebo.common.reproduce", "smoke", "--cores", "2").stdout
     return tree
 
 

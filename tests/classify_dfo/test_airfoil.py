@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from classify_dfo import airfoil, problems, xfoil
-from classify_dfo.xfoil import Conditions, Result, Xfoil, XfoilError
+from fivebo.classify_dfo import airfoil, problems, xfoil
+from fivebo.classify_dfo.xfoil import Conditions, Result, Xfoil, XfoilError
 from tests.conftest import ROOT, load_script
 
 needs_xfoil = pytest.mark.skipif(

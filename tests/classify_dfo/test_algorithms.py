@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classify_dfo import (
+from fivebo.classify_dfo import (
     Box,
     Catalogue,
     Comparisons,
@@ -23,9 +23,9 @@ from classify_dfo import (
     RepeatedClassification,
     Values,
 )
-from classify_dfo.optimizer import BatchOptimizer
-from common.journal import plain
-from common.runner import optimize
+from fivebo.classify_dfo.optimizer import BatchOptimizer
+from fivebo.common.search.journal import plain
+from fivebo.common.search.loop import optimize
 from tests.classify_dfo import oracles
 
 X = np.random.default_rng(0).random((200, 3))

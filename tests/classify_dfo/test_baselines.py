@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from classify_dfo import CMAES, GPEI, BoxClassifier, RandomSearch, problems
-from classify_dfo.baselines import shrink_box, start_cma
-from classify_dfo.functions import hartmann6
-from classify_dfo.spaces import Box, Catalogue, first_batch
-from classify_dfo.surrogate import (
+from fivebo.classify_dfo import CMAES, GPEI, BoxClassifier, RandomSearch, problems
+from fivebo.classify_dfo.baselines import shrink_box, start_cma
+from fivebo.classify_dfo.functions import hartmann6
+from fivebo.classify_dfo.spaces import Box, Catalogue, first_batch
+from fivebo.classify_dfo.surrogate import (
     ACQUISITIONS,
     BLOCK,
     START,
@@ -22,8 +22,8 @@ from classify_dfo.surrogate import (
     expected_improvement,
     log_expected_improvement,
 )
-from common.gp import GP
-from common.rng import Streams
+from fivebo.common.gp.posterior import GP
+from fivebo.common.search.rng import Streams
 
 BOX = Box([-2.0, 0.0, 1.0], [2.0, 5.0, 1.5])
 RNG = np.random.default_rng(7)
@@ -498,7 +498,7 @@ def test_box_queries_exclude_the_bad_points_of_the_last_batch(monkeypatch):
     good = queries[np.argsort(y)[:4]]
     last = optimizer.batches[-1]
     calls = []
-    from classify_dfo import baselines
+    from fivebo.classify_dfo import baselines
 
     original = baselines.shrink_box
     monkeypatch.setattr(

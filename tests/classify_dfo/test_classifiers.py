@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from classify_dfo import ForestConsensus, Logistic, LogisticEnsemble, MultiplierBootstrap
-from classify_dfo.classifiers import (
+from fivebo.classify_dfo import ForestConsensus, Logistic, LogisticEnsemble, MultiplierBootstrap
+from fivebo.classify_dfo.classifiers import (
     LARGEST_SEED,
     RULES,
     _resolved,

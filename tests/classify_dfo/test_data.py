@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from classify_dfo import dna
-from common import datasets
-from common.datasets import DataError
+from fivebo.classify_dfo import dna
+from fivebo.common.lab import datasets
+from fivebo.common.lab.datasets import DataError
 from tests.conftest import load_script
 
 HEADER = "8-mer\t8-mer\tE-score\tMedian\tZ-score"

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from classify_dfo import (
+from fivebo.classify_dfo import (
     Catalogue,
     Comparisons,
     Enumeration,

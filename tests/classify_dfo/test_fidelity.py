@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from classify_dfo import problems, study
-from common import fidelity
-from common.experiments import load_paper
+from fivebo.classify_dfo import problems, study
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.referee import fidelity
 
 
 def test_fidelity_table_has_no_problem():
@@ -54,6 +54,6 @@ def test_expected_draws_of_the_best_sequence_by_a_perfect_classifier():
 
 @pytest.mark.paper("classify_dfo", "thm-a4", "def-a3")
 def test_the_default_bootstrap_has_the_draws_of_theorem_a4():
-    from classify_dfo.bootstrap_theory import bootstrap_draws
+    from fivebo.classify_dfo.bootstrap_theory import bootstrap_draws
 
     assert study.Params().n_draws == bootstrap_draws(0.05)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classify_dfo import dna, functions, problems
-from classify_dfo.spaces import Box, Catalogue
+from fivebo.classify_dfo import dna, functions, problems
+from fivebo.classify_dfo.spaces import Box, Catalogue
 
 BOXES = {
     "shekel": problems.Shekel(),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common.experiments import ROOT
+from fivebo.common.files import ROOT
 
 
 def readme_block():

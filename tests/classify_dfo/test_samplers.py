@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from classify_dfo import Box, Catalogue, Enumeration, ImportanceSampling, Perturbation
+from fivebo.classify_dfo import Box, Catalogue, Enumeration, ImportanceSampling, Perturbation
 from tests.classify_dfo import oracles
 
 

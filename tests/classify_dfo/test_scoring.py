@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from classify_dfo import problems, study, study_figures
-from classify_dfo.classifiers import ForestConsensus
-from classify_dfo.samplers import ImportanceSampling, Perturbation
-from common.experiments import load_paper
-from common.records import METRICS
-from common.rng import Streams, rng_for
+from fivebo.classify_dfo import problems, study, study_figures
+from fivebo.classify_dfo.classifiers import ForestConsensus
+from fivebo.classify_dfo.samplers import ImportanceSampling, Perturbation
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.records import METRICS
+from fivebo.common.search.rng import Streams, rng_for
 
 KEY = ("classify_dfo", "test", "unit-square", 0)
 SQUARE = problems.UnitSquare(side=15)

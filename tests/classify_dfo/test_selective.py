@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classify_dfo import AgnosticSelective, Catalogue, Enumeration, HalfSpaceCSS, theory
-from classify_dfo.algorithms import RepeatedClassification
-from classify_dfo.selective import (
+from fivebo.classify_dfo import AgnosticSelective, Catalogue, Enumeration, HalfSpaceCSS, theory
+from fivebo.classify_dfo.algorithms import RepeatedClassification
+from fivebo.classify_dfo.selective import (
     _by_programmes,
     disagreement_coefficient,
     excess_width,

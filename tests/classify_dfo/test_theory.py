@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from classify_dfo import bootstrap_theory, linear_theory, theory
+from fivebo.classify_dfo import bootstrap_theory, linear_theory, theory
 from tests.classify_dfo import oracles
 
 LN2, LN3 = 0.69314718056, 1.09861228867

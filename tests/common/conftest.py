@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from common import claims, plotting, sources
-from common.records import KEYS, RUN_COLUMNS
+import fivebo
+from fivebo.common.lab.records import KEYS, RUN_COLUMNS
+from fivebo.common.page import plotting
+from fivebo.common.referee import claims, sources
 
 STUDY = """
 from dataclasses import dataclass
@@ -102,8 +104,8 @@ def repository(tmp_path, monkeypatch):
     results = tmp_path / "results" / "quick" / "reported" / "main"
     results.mkdir(parents=True)
     runs.to_parquet(results / "runs.parquet")
-    monkeypatch.syspath_prepend(tmp_path)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "reported"]:
+    monkeypatch.setattr(fivebo, "__path__", [str(tmp_path), *fivebo.__path__])
+    for name in [name for name in sys.modules if name.startswith("fivebo.reported")]:
         monkeypatch.delitem(sys.modules, name)
     sources.locate.cache_clear()
     return tmp_path

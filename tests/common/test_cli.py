@@ -10,8 +10,8 @@ import time
 import pandas as pd
 import pytest
 
-from common import cli
-from common.experiments import papers
+from fivebo.common import cli
+from fivebo.common.lab.experiments import papers
 from tests.conftest import environment
 
 COMMANDS = ("list", "run", "collect", "figure", "claims", "fidelity")
@@ -77,7 +77,7 @@ def test_unforeseen_error_is_one_line_and_its_traceback_goes_to_a_file(
         """Break."""
         raise ArithmeticError("two\nlines")
 
-    monkeypatch.setattr("common.commands.list_command", broken)
+    monkeypatch.setattr("fivebo.common.commands.list_command", broken)
     assert cli.main("mtbo", ["list"]) == 1
     line = "python -m mtbo: ArithmeticError: two lines (traceback in results/logs/mtbo-error.log)\n"
     assert capsys.readouterr().err == line
@@ -100,7 +100,7 @@ def test_expected_error_is_one_line(monkeypatch, capsys, error, message):
         """Break."""
         raise error
 
-    monkeypatch.setattr("common.commands.list_command", broken)
+    monkeypatch.setattr("fivebo.common.commands.list_command", broken)
     assert cli.main("mtbo", ["list"]) in (1, 130)
     said = capsys.readouterr().err
     assert message in said

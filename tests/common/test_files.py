@@ -6,7 +6,7 @@ import os
 import pandas as pd
 import pytest
 
-from common.files import SurroundingsError, atomic_path, read_parquet, write_parquet
+from fivebo.common.files import SurroundingsError, atomic_path, read_parquet, write_parquet
 
 
 def leftovers(folder):

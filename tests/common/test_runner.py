@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from common.experiments import load_paper
-from common.files import SurroundingsError
-from common.records import RUN_COLUMNS, TRACE_COLUMNS
-from common.runner import run_seed
-from mtbo import study
+from fivebo.common.files import SurroundingsError
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.records import RUN_COLUMNS, TRACE_COLUMNS
+from fivebo.common.lab.runner import run_seed
+from fivebo.mtbo import study
 
 
 @pytest.fixture(scope="module")

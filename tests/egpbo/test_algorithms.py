@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from common.rng import Streams
-from common.runner import optimize
-from egpbo import (
+from fivebo.common.search.loop import optimize
+from fivebo.common.search.rng import Streams
+from fivebo.egpbo import (
     EGPEI,
     EGPTS,
     EXP3BO,
@@ -22,9 +22,9 @@ from egpbo import (
     Search,
     rbf_dictionary,
 )
-from egpbo.bayes import BayesSettings
-from egpbo.evidence import FitSettings, fit
-from egpbo.features import draw_frequencies
+from fivebo.egpbo.bayes import BayesSettings
+from fivebo.egpbo.evidence import FitSettings, fit
+from fivebo.egpbo.features import draw_frequencies
 from tests.egpbo.oracles import evidence, maximise_sample, phi, posterior, round_updates
 
 BOX = [[-2.0, 2.0], [0.0, 1.0]]

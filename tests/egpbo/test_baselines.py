@@ -6,11 +6,11 @@ from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from egpbo import EGPEI, EXP3BO, GPEI, BanditBO, FullyBayesianGPTS, Kernel, Search
-from egpbo.bayes import BayesSettings, HyperparameterSampler
-from egpbo.evidence import FitSettings
-from egpbo.expected_improvement import ExactGP, _Improvement, expected_improvement
-from egpbo.features import features
+from fivebo.egpbo import EGPEI, EXP3BO, GPEI, BanditBO, FullyBayesianGPTS, Kernel, Search
+from fivebo.egpbo.bayes import BayesSettings, HyperparameterSampler
+from fivebo.egpbo.evidence import FitSettings
+from fivebo.egpbo.expected_improvement import ExactGP, _Improvement, expected_improvement
+from fivebo.egpbo.features import features
 
 BOX = [[0.0, 1.0], [0.0, 1.0]]
 ARMS = [Kernel("rbf", length_scale=s) for s in (0.1, 0.3, 1.0)]

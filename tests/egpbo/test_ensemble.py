@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from egpbo.ensemble import Ensemble, batch_posterior, cholesky, normalise
-from egpbo.features import Kernel, draw_frequencies, features
+from fivebo.egpbo.ensemble import Ensemble, batch_posterior, cholesky, normalise
+from fivebo.egpbo.features import Kernel, draw_frequencies, features
 from tests.egpbo.oracles import evidence, posterior, round_updates
 
 NOISE = 0.2

@@ -5,8 +5,8 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, WhiteKernel
 
-from egpbo.evidence import FitSettings, fit, fit_magnitude, log_evidence, squared_differences
-from egpbo.features import Kernel
+from fivebo.egpbo.evidence import FitSettings, fit, fit_magnitude, log_evidence, squared_differences
+from fivebo.egpbo.features import Kernel
 
 RNG = np.random.default_rng(0)
 X = RNG.random((25, 2))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from egpbo.features import (
+from fivebo.egpbo.features import (
     Kernel,
     SampledFunction,
     correlation,

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from common import fidelity
-from common.experiments import load_paper
-from egpbo import EGPTS
-from egpbo.tuning import TuningProblem
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.referee import fidelity
+from fivebo.egpbo import EGPTS
+from fivebo.egpbo.tuning import TuningProblem
 
 
 def test_fidelity_table_has_no_problem():

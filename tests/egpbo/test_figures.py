@@ -4,8 +4,8 @@ import itertools
 
 import pandas as pd
 
-from common.plotting import panels
-from egpbo import figures
+from fivebo.common.page.plotting import panels
+from fivebo.egpbo import figures
 
 
 class Trace:

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from egpbo import (
+from fivebo.egpbo import (
     EGPEI,
     EGPTS,
     EXP3BO,
@@ -18,8 +18,8 @@ from egpbo import (
     SimulatedWorkers,
     run_workers,
 )
-from egpbo.evidence import FitSettings
-from egpbo.parallel import DURATIONS
+from fivebo.egpbo.evidence import FitSettings
+from fivebo.egpbo.parallel import DURATIONS
 from tests.egpbo.oracles import phi
 
 BOX = [[-2.0, 2.0], [0.0, 1.0]]

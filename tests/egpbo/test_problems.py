@@ -5,9 +5,9 @@ import gzip
 import numpy as np
 import pytest
 
-from common import datasets
-from common.rng import rng_for
-from egpbo import problems, robot, tuning
+from fivebo.common.lab import datasets
+from fivebo.common.search.rng import rng_for
+from fivebo.egpbo import problems, robot, tuning
 from tests.conftest import load_script
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from common.experiments import load_paper
-from common.rng import Streams
-from common.runner import run_seed
-from egpbo import study
-from egpbo.problems import Instance, PriorProblem, SyntheticProblem, expected_sup
-from egpbo.scoring import Scorer
-from egpbo.theory import theorem1_bound, theorem2_bound
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.runner import run_seed
+from fivebo.common.search.rng import Streams
+from fivebo.egpbo import study
+from fivebo.egpbo.problems import Instance, PriorProblem, SyntheticProblem, expected_sup
+from fivebo.egpbo.scoring import Scorer
+from fivebo.egpbo.theory import theorem1_bound, theorem2_bound
 
 
 def small(problem):

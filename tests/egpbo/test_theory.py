@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from egpbo import theory
+from fivebo.egpbo import theory
 
 ANCHOR = {"n_models": 4, "dim": 2, "noise_var": 0.2, "growth": 0.5, "expected_sup": 1.0}
 

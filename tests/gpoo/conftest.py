@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpoo import (
+from fivebo.gpoo import (
     GPOO,
     GPUCB,
     HOO,
@@ -14,7 +14,7 @@ from gpoo import (
     StoOO,
     TwoStage,
 )
-from gpoo.theory import beta_scaled, geometric_delta
+from fivebo.gpoo.theory import beta_scaled, geometric_delta
 
 KERNEL = SquaredExponential(0.1, 0.5)
 DELTA = geometric_delta(3.0, 2)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from common.runner import optimize
-from gpoo import GPOO, Partition, SquaredExponential, StoOO, TwoStage
-from gpoo.theory import beta_scaled, beta_union, geometric_delta, lipschitz_delta
+from fivebo.common.search.loop import optimize
+from fivebo.gpoo import GPOO, Partition, SquaredExponential, StoOO, TwoStage
+from fivebo.gpoo.theory import beta_scaled, beta_union, geometric_delta, lipschitz_delta
 from tests.gpoo.conftest import ALL, CODE, DELTA, KERNEL, average, drive, gpoo
 from tests.gpoo.oracles import algorithm_1, code_form
 
@@ -95,7 +95,7 @@ def test_b_values_along_a_run_are_sums_of_their_three_terms():
 
 @pytest.mark.paper("gpoo", "s2-one-point")
 def test_one_point_a_cell_is_point_feedback_at_the_centre():
-    from common.gp import GP
+    from fivebo.common.gp.posterior import GP
 
     search = gpoo(Partition(1, 2, 1))
     drive(search, 25)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gpoo import GPUCB, HOO, GPTree, Partition, RandomCells, SquaredExponential, StoOO
-from gpoo.baselines import stooo_width
-from gpoo.gp_baselines import gptree_beta, gptree_margin, gptree_max_depth
-from gpoo.theory import beta_scaled, geometric_delta
+from fivebo.gpoo import GPUCB, HOO, GPTree, Partition, RandomCells, SquaredExponential, StoOO
+from fivebo.gpoo.baselines import stooo_width
+from fivebo.gpoo.gp_baselines import gptree_beta, gptree_margin, gptree_max_depth
+from fivebo.gpoo.theory import beta_scaled, geometric_delta
 from tests.gpoo.oracles import dense_posterior, points_of, split
 
 DELTA = geometric_delta(3.0, 2)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from common import fidelity
-from common.experiments import load_paper
-from common.results import Results
-from gpoo import figures, run_figures, study
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.results import Results
+from fivebo.common.referee import fidelity
+from fivebo.gpoo import figures, run_figures, study
 
 
 def test_fidelity_table_has_no_problem():
@@ -55,7 +55,7 @@ def test_settings_have_the_values_of_the_table():
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """Results of the experiment "illustration", shortened."""
-    from common import jobs
+    from fivebo.common.lab import jobs
 
     root = tmp_path_factory.mktemp("root")
     full = load_paper("gpoo", "smoke").experiments["illustration"]

@@ -7,13 +7,13 @@ import pytest
 from scipy.integrate import dblquad, quad
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from common.functionals import Functionals
-from common.gp import GP
-from gpoo import BoxAverages, Partition, SquaredExponential
-from gpoo.functions import published_function
-from gpoo.posterior import CellPosterior
-from gpoo.problems import PublishedProblem
-from gpoo.regions import cell_functionals
+from fivebo.common.gp.functionals import Functionals
+from fivebo.common.gp.posterior import GP
+from fivebo.gpoo import BoxAverages, Partition, SquaredExponential
+from fivebo.gpoo.functions import published_function
+from fivebo.gpoo.posterior import CellPosterior
+from fivebo.gpoo.problems import PublishedProblem
+from fivebo.gpoo.regions import cell_functionals
 from tests.gpoo.oracles import dense_posterior
 
 KERNEL = SquaredExponential(0.05, 0.1)

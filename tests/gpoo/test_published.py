@@ -7,12 +7,12 @@ grid of 1,000 points.
 import numpy as np
 import pytest
 
-from common.experiments import load_paper
-from common.rng import Streams, rng_for
-from gpoo import study
-from gpoo.baselines import RandomCells
-from gpoo.functions import data_of_function, published_function
-from gpoo.problems import PublishedProblem
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.search.rng import Streams, rng_for
+from fivebo.gpoo import study
+from fivebo.gpoo.baselines import RandomCells
+from fivebo.gpoo.functions import data_of_function, published_function
+from fivebo.gpoo.problems import PublishedProblem
 
 GRID = np.linspace(0, 1, 1000)[:, None]
 CODE = load_paper("gpoo").experiments["regret"].params("f1-s1-code")
@@ -65,7 +65,7 @@ def test_functions(number, x, best, values, slope):
 
 @pytest.mark.paper("gpoo", "s5-functions")
 def test_functions_are_posterior_means_of_the_made_points():
-    from common.gp import GP
+    from fivebo.common.gp.posterior import GP
 
     for number, count in ((1, 5), (2, 19), (3, 21)):
         length_scale, x, y = data_of_function(number)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from common.experiments import load_paper
-from common.records import METRICS
-from common.rng import Streams, rng_for
-from gpoo import study
-from gpoo.functions import draw_function
-from gpoo.problems import PublishedProblem, SampledProblem
-from gpoo.scoring import Averages, fresh_run, smoothness_ratio
-from gpoo.theory import depth_bound
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.records import METRICS
+from fivebo.common.search.rng import Streams, rng_for
+from fivebo.gpoo import study
+from fivebo.gpoo.functions import draw_function
+from fivebo.gpoo.problems import PublishedProblem, SampledProblem
+from fivebo.gpoo.scoring import Averages, fresh_run, smoothness_ratio
+from fivebo.gpoo.theory import depth_bound
 
 KEY = ("gpoo", "test", "published", 0)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gpoo import theory
-from gpoo.functions import lipschitz_quantile, published_function
-from gpoo.tree import Partition
+from fivebo.gpoo import theory
+from fivebo.gpoo.functions import lipschitz_quantile, published_function
+from fivebo.gpoo.tree import Partition
 
 
 @pytest.mark.paper("gpoo", "lemma-1-beta", "s5-beta")
@@ -119,8 +119,8 @@ def test_b_value_and_expansion():
 
 @pytest.mark.paper("gpoo", "s4-pulls")
 def test_pulls_of_one_node_bring_its_interval_within_delta():
-    from common.gp import GP
-    from gpoo import SquaredExponential
+    from fivebo.common.gp.posterior import GP
+    from fivebo.gpoo import SquaredExponential
 
     for beta, margin in ((2.0, 0.11), (9.0, 0.2), (1.0, 3.0)):
         T = int(theory.pulls_bound(beta, 0.01, margin))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpoo.tree import Partition, holds, point_cell
+from fivebo.gpoo.tree import Partition, holds, point_cell
 
 SHAPES = {
     "line-2": Partition(1, 2, 3),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
+from fivebo.mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
 
 B3 = np.array([[1.0, 0.4, -0.2], [0.4, 0.8, 0.1], [-0.2, 0.1, 0.5]])
 RANK_ONE = np.outer([1.0, -0.5, 0.3], [1.0, -0.5, 0.3])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
-from common.rng import Streams
-from common.runner import optimize
-from mtbo import (
+from fivebo.common.search.loop import optimize
+from fivebo.common.search.rng import Streams
+from fivebo.mtbo import (
     ICM,
     ITBKB,
     ITKB,
@@ -18,8 +18,8 @@ from mtbo import (
     LinearScalarization,
     SumKernel,
 )
-from mtbo.scalarization import draw_weights
-from mtbo.theory import mt_bkb_radius, mt_kb_radius
+from fivebo.mtbo.scalarization import draw_weights
+from fivebo.mtbo.theory import mt_bkb_radius, mt_kb_radius
 from tests.mtbo.oracles import gamma_sum, log_det_gain, mt_bkb_posterior, mt_posterior
 
 X = np.linspace(0, 1, 12)[:, None]

@@ -5,7 +5,14 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from mtbo import ITBKB, ITKB, MOBO, ChebyshevScalarization, DiagonalKernel, LinearScalarization
+from fivebo.mtbo import (
+    ITBKB,
+    ITKB,
+    MOBO,
+    ChebyshevScalarization,
+    DiagonalKernel,
+    LinearScalarization,
+)
 
 X = np.linspace(0, 1, 12)[:, None]
 ETA = 0.1

@@ -5,10 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from common import fidelity
-from common.experiments import load_paper
-from common.rng import rng_for
-from mtbo import problems
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.referee import fidelity
+from fivebo.common.search.rng import rng_for
+from fivebo.mtbo import problems
 
 
 def test_fidelity_table_has_no_problem():

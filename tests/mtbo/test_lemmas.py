@@ -6,11 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from mtbo import gains
-from mtbo.multitask import ICM, SumKernel, similarity_kernel
-from mtbo.nystrom import BlockNystrom, dictionary_accuracy, inclusion_probabilities
-from mtbo.posteriors import BlockPosterior, exact_posterior
-from mtbo.theory import c_epsilon, concentration_width, nystrom_q, nystrom_rho, theorem2_bound
+from fivebo.mtbo import gains
+from fivebo.mtbo.multitask import ICM, SumKernel, similarity_kernel
+from fivebo.mtbo.nystrom import BlockNystrom, dictionary_accuracy, inclusion_probabilities
+from fivebo.mtbo.posteriors import BlockPosterior, exact_posterior
+from fivebo.mtbo.theory import (
+    c_epsilon,
+    concentration_width,
+    nystrom_q,
+    nystrom_rho,
+    theorem2_bound,
+)
 from tests.mtbo.oracles import gamma_sum, log_det_gain
 
 X = np.linspace(0, 1, 20)[:, None]

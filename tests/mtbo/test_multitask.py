@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from common.gp import GP
-from mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
-from mtbo.posteriors import (
+from fivebo.common.gp.posterior import GP
+from fivebo.mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
+from fivebo.mtbo.posteriors import (
     BlockPosterior,
     DecoupledPosterior,
     SpectralPosterior,

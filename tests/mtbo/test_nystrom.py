@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from mtbo.multitask import ICM
-from mtbo.nystrom import (
+from fivebo.mtbo.multitask import ICM
+from fivebo.mtbo.nystrom import (
     BlockNystrom,
     dictionary_accuracy,
     inclusion_probabilities,
     nystrom_posterior,
 )
-from mtbo.posteriors import exact_posterior
+from fivebo.mtbo.posteriors import exact_posterior
 from tests.mtbo.oracles import gamma_sum, mt_bkb_posterior
 
 ETA = 0.1

@@ -5,15 +5,15 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.gaussian_process.kernels import RBF
 
-from mtbo.multitask import DiagonalKernel
-from mtbo.problems import (
+from fivebo.mtbo.multitask import DiagonalKernel
+from fivebo.mtbo.problems import (
     BraninProblem,
     RKHSProblem,
     SineProblem,
     branin,
     unit_grid,
 )
-from mtbo.sensors import SensorProblem, load_sensors
+from fivebo.mtbo.sensors import SensorProblem, load_sensors
 
 
 def rng(seed=0):
@@ -187,7 +187,7 @@ def test_noise_has_the_stated_standard_deviation():
 
 @pytest.mark.paper("mtbo", "app-e-it-kernel")
 def test_independent_kernels_of_the_study():
-    from mtbo.study import Params, independent_kernel
+    from fivebo.mtbo.study import Params, independent_kernel
 
     instance = RKHSProblem(n_tasks=3).draw(rng())
     unit = independent_kernel(instance, Params())

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kstest
 
-from mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
+from fivebo.mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
 
 vectors = arrays(float, 4, elements=st.floats(-100, 100))
 positive = arrays(float, 4, elements=st.floats(0.01, 1))

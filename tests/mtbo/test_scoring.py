@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from scipy.stats import wasserstein_distance
 
-from common.coverage import runs_to_certify
-from common.experiments import load_paper
-from common.rng import Streams, rng_for
-from mtbo import study
-from mtbo.gains import lemma1_gain, log_det_gain
-from mtbo.problems import RKHSProblem
-from mtbo.scalarization import draw_weights
-from mtbo.scoring import BayesBound, BayesRegret, monotone_coupling
-from mtbo.theory import nystrom_rho
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.referee.coverage import runs_to_certify
+from fivebo.common.search.rng import Streams, rng_for
+from fivebo.mtbo import study
+from fivebo.mtbo.gains import lemma1_gain, log_det_gain
+from fivebo.mtbo.problems import RKHSProblem
+from fivebo.mtbo.scalarization import draw_weights
+from fivebo.mtbo.scoring import BayesBound, BayesRegret, monotone_coupling
+from fivebo.mtbo.theory import nystrom_rho
 
 KEY = ("mtbo", "test", "rkhs", 0)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mtbo import baseline_theory, theory
+from fivebo.mtbo import baseline_theory, theory
 
 
 @pytest.mark.paper("mtbo", "thm-2-radius", "thm-1")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mvabo import UncertainDomain, squared_exponential
+from fivebo.mvabo import UncertainDomain, squared_exponential
 
 X = np.linspace(0, 1, 9)
 W = np.array([-0.5, -0.1, 0.2, 0.7])

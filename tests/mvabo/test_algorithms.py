@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from common.rng import Streams
-from common.runner import optimize
-from mvabo import (
+from fivebo.common.search.loop import optimize
+from fivebo.common.search.rng import Streams
+from fivebo.mvabo import (
     BOVO,
     BQOUCB,
     MOMVABO,
@@ -22,7 +22,7 @@ from mvabo import (
     UncertaintySampling,
     squared_exponential,
 )
-from mvabo.problems import GPTestProblem
+from fivebo.mvabo.problems import GPTestProblem
 from tests.mvabo import oracles
 from tests.mvabo.conftest import P, W, X
 
@@ -562,7 +562,7 @@ def test_a_killed_run_resumes_to_the_identical_state(make, tmp_path, cut):
 
 @pytest.mark.paper("mvabo", "app-d-grid", "app-d-half", "eq-41")
 def test_a_discretised_continuous_domain_uses_half_of_eps(kernel):
-    from mvabo import tau_grid
+    from fivebo.mvabo import tau_grid
 
     grid = tau_grid(20, 1)
     np.testing.assert_allclose(grid[:, 0], np.arange(21) / 20)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mvabo.bounds import objective_bounds, objectives, spread
-from mvabo.theory import width_bound
+from fivebo.mvabo.bounds import objective_bounds, objectives, spread
+from fivebo.mvabo.theory import width_bound
 from tests.mvabo import oracles
 from tests.mvabo.conftest import random_posterior
 

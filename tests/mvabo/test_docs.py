@@ -4,7 +4,7 @@ import pytest
 
 
 def test_public_names_resolve_and_wrong_ones_say_so():
-    import mvabo
+    from fivebo import mvabo
 
     for name in mvabo.__all__:
         assert getattr(mvabo, name).__name__ == name

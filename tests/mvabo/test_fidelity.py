@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common import fidelity, plotting
-from common.experiments import ROOT, load_paper
-from mvabo import figures, study
+from fivebo.common.files import ROOT
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.page import plotting
+from fivebo.common.referee import fidelity
+from fivebo.mvabo import figures, study
 
 
 def test_fidelity_table_has_no_problem():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mvabo.bounds import Bounds
-from mvabo.fronts import accuracy, estimated_set, potential_set, uncertain_set
+from fivebo.mvabo.bounds import Bounds
+from fivebo.mvabo.fronts import accuracy, estimated_set, potential_set, uncertain_set
 from tests.mvabo import oracles
 
 

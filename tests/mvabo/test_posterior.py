@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
-from common.gp import GP, NotPositiveDefiniteError
-from mvabo import NoisyInputDomain, ProductKernel, UncertainDomain, squared_exponential
-from mvabo import posterior as module
-from mvabo.fitting import ard_parameters, fit_ard, log_likelihood
-from mvabo.kernels import SquaredExponential
-from mvabo.problems import RosenbrockProblem
+from fivebo.common.gp.factor import NotPositiveDefiniteError
+from fivebo.common.gp.posterior import GP
+from fivebo.mvabo import NoisyInputDomain, ProductKernel, UncertainDomain, squared_exponential
+from fivebo.mvabo import posterior as module
+from fivebo.mvabo.fitting import ard_parameters, fit_ard, log_likelihood
+from fivebo.mvabo.kernels import SquaredExponential
+from fivebo.mvabo.problems import RosenbrockProblem
 from tests.mvabo import oracles
 from tests.mvabo.conftest import P, W, X
 

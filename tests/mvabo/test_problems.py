@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from common.pareto import hypervolume, nondominated
-from common.rng import rng_for
-from mvabo import problems, study
-from mvabo.bounds import objectives
-from mvabo.instances import sample_path
-from mvabo.kernels import squared_exponential
-from mvabo.newsvendor import NewsvendorProblem, preferences, profit_table, sales
+from fivebo.common.search.pareto import hypervolume, nondominated
+from fivebo.common.search.rng import rng_for
+from fivebo.mvabo import problems, study
+from fivebo.mvabo.bounds import objectives
+from fivebo.mvabo.instances import sample_path
+from fivebo.mvabo.kernels import squared_exponential
+from fivebo.mvabo.newsvendor import NewsvendorProblem, preferences, profit_table, sales
 
 
 def instance_rng(seed=0):

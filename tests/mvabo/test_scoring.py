@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from common import runner
-from common.experiments import load_paper
-from common.pareto import hypervolume
-from common.rng import Streams, rng_for
-from mvabo import study
-from mvabo.problems import ContinuousProblem, GPTestProblem, NoisyInputProblem
+from fivebo.common.lab import runner
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.search.pareto import hypervolume
+from fivebo.common.search.rng import Streams, rng_for
+from fivebo.mvabo import study
+from fivebo.mvabo.problems import ContinuousProblem, GPTestProblem, NoisyInputProblem
 from tests.mvabo import oracles
 
 KEY = ("mvabo", "test", "gp-test", 0)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from mvabo import study, theory
+from fivebo.mvabo import study, theory
 from tests.mvabo import oracles
 
 SMALL = {"b_tilde": 1.0, "noise_var": 1.0}

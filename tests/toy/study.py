@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Literal
 
-from toy.algorithms import Greedy, Uniform
+from fivebo.toy.algorithms import Greedy, Uniform
 
 DATA = {}
 METRICS = ("instant_regret", "average_regret")

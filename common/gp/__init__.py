@@ -1,0 +1,1 @@
+"""The Gaussian process that all five papers stand on: kernels, posterior, evidence, acquisition."""

@@ -1,0 +1,1 @@
+"""Experiments as data: files and settings, the run of a seed, tables, fingerprints, data sets."""

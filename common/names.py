@@ -1,0 +1,79 @@
+"""Names: public ones imported on first use, and unknown ones answered with the nearest valid one.
+
+Imports neither NumPy nor anything of this repository: the command line starts with it.
+"""
+
+import difflib
+import importlib
+
+PACKAGE = "fivebo"
+"""The import name; folders of the repository are its subpackages."""
+
+
+class UsageError(Exception):
+    """The user asked for something that does not exist or does not fit; one line, exit code 2."""
+
+
+def load_module(name):
+    """Import a module by its place in the repository, such as "mtbo.theory"."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def public_names(package, home):
+    """Return ``__all__`` and ``__getattr__`` of a package.
+
+    Parameters
+    ----------
+    package : str
+        Its folder, such as "mtbo": its classes are those of `fivebo.mtbo`, whichever way it was
+        imported.
+    home : dict of str to str
+        Public name to the module of the package that defines it.
+
+    Returns
+    -------
+    list of str
+        The names, sorted.
+    callable
+        What Python asks for a name that the package has not got yet; it raises AttributeError
+        with the valid names for one that it never will.
+    """
+    names = sorted(home)
+
+    def find(name):
+        if name not in home:
+            raise AttributeError(
+                f"module {PACKAGE}.{package} has no name {name!r}; it has {', '.join(names)}"
+            )
+        return getattr(load_module(f"{package}.{home[name]}"), name)
+
+    return names, find
+
+
+def unknown_name(kind, name, valid):
+    """Say that a name is unknown, with the nearest valid one.
+
+    Parameters
+    ----------
+    kind : str
+        What the name should be, such as "method".
+    name : object
+        The name given.
+    valid : iterable of str
+        The names that exist.
+
+    Returns
+    -------
+    str
+        One line: the name, the nearest valid one if any is near, and all valid ones.
+    """
+    valid = [str(v) for v in valid]
+    near = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"unknown {kind} {name!r}{hint} (valid: {', '.join(valid) or 'none'})"
+
+
+def check_name(kind, name, valid, where=""):
+    """Raise ValueError with the nearest valid name unless `name` is one of `valid`."""
+    if name not in valid:
+        raise ValueError(f"{where + ': ' if where else ''}{unknown_name(kind, name, valid)}")

@@ -1,0 +1,1 @@
+"""What the results say of the papers: claims, statistics, verdicts; fidelity of code to text."""
