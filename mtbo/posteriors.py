@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fivebo.common.checks import positive
+from fivebo.common.gp.factor import clip_variance
 from fivebo.common.gp.kernels import gram
 from fivebo.common.gp.posterior import GP
-from fivebo.common.gp.tracking import clip_variance
 
 SPECTRAL_LIMIT = 400
 """Candidates up to which `exact_posterior` diagonalises their kernel matrix once."""

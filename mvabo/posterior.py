@@ -9,9 +9,8 @@ import psutil
 from scipy.linalg import lapack
 
 from fivebo.common.checks import positive
-from fivebo.common.gp.factor import NotPositiveDefiniteError
+from fivebo.common.gp.factor import NotPositiveDefiniteError, forward_solve
 from fivebo.common.gp.posterior import GP
-from fivebo.common.gp.tracking import forward_solve
 
 RANK_TOLERANCE = 1e-14
 """Eigenvalues of the w-kernel below this share of the largest are dropped."""

@@ -7,16 +7,23 @@ a plain point is the special case of one representative with weight 1.
 import warnings
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from fivebo.common.checks import as_finite_array, positive
-from fivebo.common.gp.factor import JitterWarning, NotPositiveDefiniteError, PackedFactor, factorise
+from fivebo.common.gp.factor import (
+    JitterWarning,
+    NotPositiveDefiniteError,
+    PackedFactor,
+    factorise,
+    forward_solve,
+    jitter_message,
+)
 from fivebo.common.gp.functionals import as_functionals
-from fivebo.common.gp.kernels import Kernel
-from fivebo.common.gp.tracking import TrackedSet, clip_variance, forward_solve
+from fivebo.common.gp.kernels import check_kernel, check_no_white_noise
+from fivebo.common.gp.prediction import Predictions
+from fivebo.common.gp.tracking import TrackedSet
 
 
-class GP:
+class GP(Predictions):
     r"""Exact posterior of ``f ~ GP(mean, k)`` under Gaussian noise of variance ``noise_var``.
 
     .. math::
@@ -49,12 +56,7 @@ class GP:
     """
 
     def __init__(self, kernel, noise_var, mean=0.0):
-        if not isinstance(kernel, Kernel):
-            raise TypeError(
-                f"kernel must be callable as kernel(X, Y) and have diag(X), got {kernel!r:.80}; "
-                "use for example sklearn.gaussian_process.kernels.RBF(0.2)"
-            )
-        self.kernel = kernel
+        self.kernel = check_kernel(kernel)
         self.noise_var = positive(noise_var, "noise_var")
         self.mean = float(as_finite_array(mean, "mean", ndim=0))
         self.jitter = 0.0  # largest jitter in use, in squared units of y
@@ -62,6 +64,7 @@ class GP:
         self._residual = None  # y - mean, shape (t,) or (t, p)
         self._whitened = None  # L^{-1} (y - mean)
         self._factor = PackedFactor()
+        self._weights = None  # (K + noise_var I)^{-1} (y - mean) of the present data, once needed
         self._tracked = []
 
     @property
@@ -95,6 +98,8 @@ class GP:
             The Gram matrix stays singular under all jitters; nothing is changed.
         """
         new = as_functionals(X, weights)
+        if self._data is None:
+            check_no_white_noise(self.kernel, new.points[:1])
         return self._absorb(new, self._check_targets(new, y), *self._extend(new))
 
     def condition_tracked(self, tracked, place, y):
@@ -181,7 +186,9 @@ class GP:
         MemoryError
             The rows of all data (and `rounds` more) do not fit: names bytes needed and available.
         """
-        tracked = TrackedSet(as_functionals(candidates), self.kernel, self.mean)
+        candidates = as_functionals(candidates)
+        check_no_white_noise(self.kernel, candidates.points[:1])
+        tracked = TrackedSet(candidates, self.kernel, self.mean)
         tracked.reserve(self.n_observations + rounds)
         if self.n_observations:
             L = self._factor.dense()
@@ -220,73 +227,6 @@ class GP:
         self.__dict__.update(fresh.__dict__)
         return self
 
-    def predict(self, X, weights=None, return_cov=False):
-        """Return posterior mean and variance (or covariance) of f at any points.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, d) or (m, S, d)
-            Query points, or representatives of linear functionals.
-        weights : array_like of shape (m, S) or (S,), optional
-            Weights of the representatives; default 1/S.
-        return_cov : bool, optional
-            Return the (m, m) covariance matrix instead of the variances.
-
-        Returns
-        -------
-        mean : ndarray of shape (m,) or (m, p)
-            In units of y.
-        var : ndarray of shape (m,), or (m, m)
-            In squared units of y.
-        """
-        query = as_functionals(X, weights)
-        prior = query.cross(self.kernel, query) if return_cov else query.diag(self.kernel)
-        if self._data is None:
-            return np.full(len(query), self.mean), prior
-        V = self._factor.solve(self._data.cross(self.kernel, query))
-        mean = self.mean + V.T @ self._whitened
-        if return_cov:
-            return mean, prior - V.T @ V
-        return mean, clip_variance(prior - np.einsum("tm,tm->m", V, V), prior)
-
-    def sample(self, X, rng, n_samples=1):
-        """Draw joint samples of f from the posterior.
-
-        Parameters
-        ----------
-        X : array_like of shape (m, d)
-        rng : numpy.random.Generator
-        n_samples : int, optional
-
-        Returns
-        -------
-        ndarray of shape (n_samples, m)
-        """
-        mean, cov = self.predict(X, return_cov=True)
-        if mean.ndim > 1:
-            raise ValueError("sample needs scalar outputs, got p outputs; use one GP an output")
-        values, vectors = np.linalg.eigh(cov)
-        root = vectors * np.sqrt(np.clip(values, 0, None))
-        return mean + rng.standard_normal((n_samples, len(mean))) @ root.T
-
-    @property
-    def log_det(self):
-        """Log det(I + K_t / noise_var), twice the information gain in nats."""
-        return float(
-            2 * np.log(self._factor.diagonal()).sum() - self.n_observations * np.log(self.noise_var)
-        )
-
-    @property
-    def log_marginal_likelihood(self):
-        """Log p(y | hyperparameters), summed over outputs (R&W Eq. 2.30)."""
-        if self._data is None:
-            return 0.0
-        p = 1 if self._residual.ndim == 1 else self._residual.shape[1]
-        log_det = np.log(self._factor.diagonal()).sum() + 0.5 * self.n_observations * np.log(
-            2 * np.pi
-        )
-        return float(-0.5 * (self._whitened**2).sum() - p * log_det)
-
     def _extend(self, new, column=None):
         """Return (L^{-1} K_old,new, factor of the Schur complement, jitter used).
 
@@ -303,20 +243,14 @@ class GP:
             B, schur = np.empty((0, len(new))), gram
         L, jitter = factorise(schur, self.noise_var, float(np.diag(gram).max()))
         if L is None:
-            raise NotPositiveDefiniteError(self._jitter_message(new, jitter, failed=True))
+            raise NotPositiveDefiniteError(self._singular(new, jitter, failed=True))
         if jitter:
-            warnings.warn(self._jitter_message(new, jitter), JitterWarning, stacklevel=3)
+            warnings.warn(self._singular(new, jitter), JitterWarning, stacklevel=3)
         return B, L, jitter
 
-    def _jitter_message(self, new, jitter, failed=False):
+    def _singular(self, new, jitter, failed=False):
         data = new if self._data is None else self._data.append(new)
-        closest = pdist(data.points).min() if 1 < len(data.points) <= 5000 else np.nan
-        outcome = "no jitter up to" if failed else "added jitter"
-        return (
-            f"Gram matrix of {len(data)} observations is singular to working precision (smallest "
-            f"distance {closest:.3g}, noise_var {self.noise_var:.3g}); {outcome} {jitter:.3g}"
-            + (" helped; raise noise_var or rescale the inputs" if failed else "")
-        )
+        return jitter_message(data.points, len(data), self.noise_var, jitter, failed)
 
     def _check_targets(self, new, y):
         y = as_finite_array(y, "y")
@@ -338,6 +272,7 @@ class GP:
 
     def _append(self, new, residual, whitened, B, L_new):
         self._factor.extend(B, L_new)
+        self._weights = None
         if self._data is None:
             self._data, self._residual, self._whitened = new, residual, whitened
         else:

@@ -2,7 +2,9 @@
 
 import numpy as np
 import psutil
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
+
+from fivebo.common.gp.factor import clip_variance, forward_solve
 
 CHUNK_ROWS = 64
 """Rows of one storage chunk: chunks are never copied, so memory is what is stored."""
@@ -11,39 +13,12 @@ BLOCK_BYTES = 2**26
 """Working memory of one block of a rebuild."""
 
 
-def forward_solve(L, B):
-    """Return L^{-1} B for a lower triangle L, straight from LAPACK: scipy's wrapper costs 30 us."""
-    return lapack.dtrtrs(L, B, lower=1)[0]
-
-
 def _subtract_product(rows, B, old):
     """Subtract B' old from `rows` in place, the one pass over V that an observation costs."""
     if len(rows) == 1 and old.flags.c_contiguous:  # dgemv would copy the rows of a grown set
         blas.dgemv(-1.0, old.T, B[:, 0], beta=1.0, y=rows[0], overwrite_y=1)
     else:
         rows -= B.T @ old
-
-
-def clip_variance(var, prior):
-    """Return `var` with rounding below 0 removed.
-
-    Parameters
-    ----------
-    var, prior : ndarray of shape (m,)
-        Posterior and prior variances.
-
-    Raises
-    ------
-    FloatingPointError
-        A variance lies further below 0 than rounding explains (1.5e-8 of the prior variance).
-    """
-    tolerance = np.sqrt(np.finfo(float).eps) * prior.max()
-    if (lowest := var.min()) < -tolerance:
-        raise FloatingPointError(
-            f"posterior variance {lowest:.3g} is below rounding (-{tolerance:.3g}): the kernel is "
-            "not positive semi-definite, or noise_var is too small for the data"
-        )
-    return np.maximum(var, 0)
 
 
 class TrackedSet:

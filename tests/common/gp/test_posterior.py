@@ -257,7 +257,7 @@ def test_noise_must_be_positive(noise_var):
 
 
 def test_kernel_must_follow_the_protocol():
-    with pytest.raises(TypeError, match="RBF"):
+    with pytest.raises(TypeError, match="SquaredExponential"):
         GP("rbf", 0.1)
 
 
