@@ -1,5 +1,6 @@
 """Checks of values at the boundary: a wrong number never reaches a model."""
 
+import math
 import numbers
 
 import numpy as np
@@ -8,6 +9,14 @@ from fivebo.common.names import check_name
 
 LARGEST = 1e100
 """Numbers beyond this size are refused: their squares would overflow far from the cause."""
+
+
+def shown(value):
+    """Return a value as a message shows it: one line, short, whatever it is."""
+    if getattr(value, "size", 0) > 10:  # an array or a table
+        return f"{type(value).__name__} of shape {value.shape}"
+    text = " ".join(repr(value.tolist() if isinstance(value, np.ndarray) else value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def as_finite_array(value, name, *, ndim=None):
@@ -31,16 +40,18 @@ def as_finite_array(value, name, *, ndim=None):
     TypeError
         `value` is complex, text, None or not an array of numbers.
     ValueError
-        `value` is empty, holds NaN, infinities or numbers beyond `LARGEST`, or has the wrong
-        number of dimensions.
+        `value` is empty or masked, holds NaN, infinities or numbers beyond `LARGEST`, or has the
+        wrong number of dimensions.
     """
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} must have a value throughout, some are masked; drop those first")
     try:
         array = np.asarray(value)
     except ValueError as error:
         raise ValueError(f"{name} must be a rectangular array of real numbers: {error}") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(
-            f"{name} must hold real numbers, got {value!r:.80} (dtype {array.dtype}); "
+            f"{name} must hold real numbers, got {shown(value)} (dtype {array.dtype}); "
             "convert it to float first"
         )
     array = array.astype(np.float64)
@@ -69,12 +80,22 @@ def positive(value, name, *, upper=np.inf, closed=False):
     return number
 
 
-def count(value, name):
-    """Return `value` as an int of at least 1; else raise TypeError or ValueError."""
+def number(value, name):
+    """Return `value` as a float if it holds one finite real number; else raise."""
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    array = as_finite_array(value, name)
+    if array.size != 1:
+        raise ValueError(f"{name} must be one number, got an array of shape {array.shape}")
+    return float(array.reshape(()))
+
+
+def count(value, name, least=1):
+    """Return `value` as an int of at least `least`; else raise TypeError or ValueError."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer >= 1, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be an integer >= 1, got {value}")
+        raise TypeError(f"{name} must be an integer >= {least}, got {shown(value)}")
+    if value < least:
+        raise ValueError(f"{name} must be an integer >= {least}, got {value}")
     return int(value)
 
 

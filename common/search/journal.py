@@ -1,75 +1,169 @@
-"""Append-only journal of an optimisation, from which a killed one resumes to the same state."""
+"""Append-only journal of a search, from which a killed one resumes to the same state."""
 
 import errno
 import json
-from dataclasses import asdict
+import os
+import socket
+from datetime import UTC, datetime
 from pathlib import Path
 
+from fivebo.common.checks import shown
 from fivebo.common.files import atomic_path
+from fivebo.common.search.plain import described, plain
+
+VERSION = 2
 
 
 class Journal:
-    """Evaluations of one optimiser, one JSON line before and one after each.
+    """Evaluations of one search, one JSON line before and one after each.
 
-    The first line names the optimiser's class and how many observations it had been told before.
+    The first line names the optimiser's class, its settings and what it had been told before. A
+    line ``{"ask": 3, "query": ...}`` starts evaluation 3; ``{"tell": 3, "y": ...}`` ends it, with
+    "done" if it was carried out elsewhere, or "failed" and the reason in place of y;
+    ``{"part": [3, 0], "y": ...}`` is the value of one member of a batch.
 
     Parameters
     ----------
     path : path-like or None
-        None keeps no file.
-    optimizer : object
-        Its class and the length of its `result()` must be those of the file's first line.
+        None keeps no file. ``~`` is the home folder.
+    optimizer : Optimizer
+        Its class, settings and data must be those of the file's first line.
 
     Attributes
     ----------
-    asked, told : list of dict
-        Entries ``{"step", "query"}`` and ``{"step", "y"}``, the latter with ``"told"`` if the
-        query was completed; entry i belongs to step i + 1.
+    entries : list of dict
+        The lines after the first one that belong to evaluations.
 
     Raises
     ------
     ValueError
-        The file is damaged, or belongs to another optimiser.
+        The file is damaged, or belongs to another search; the folder does not exist.
+    RuntimeError
+        Another process is writing to it.
     """
 
     def __init__(self, path, optimizer):
-        self.path = None if path is None else Path(path)
-        self.asked, self.told = [], []
-        kind, before = type(optimizer).__name__, len(optimizer.result())
-        self._header = {"optimizer": kind, "told_before": before}
-        if self.path is not None and self.path.exists() and self.path.stat().st_size:
-            self._load()
-        elif self.path is not None:
-            self._write(self._header)
+        self.path = None if path is None else Path(path).expanduser()
+        self.entries, self._lock = [], None
+        if self.path is None:
+            return
+        if not self.path.parent.is_dir():
+            raise ValueError(
+                f"journal {self.path}: there is no folder {self.path.parent}; create it first"
+            )
+        self._header = {
+            "journal": VERSION,
+            "optimizer": type(optimizer).__name__,
+            "settings": optimizer.settings(),
+            "told_before": len(optimizer.told),
+            "data_before": described([[plain(e.query), plain(e.value)] for e in optimizer.told]),
+        }
+        self._open()
 
-    def _load(self):
-        lines = self._lines()
-        header = lines.pop(0) if lines else None
-        if not isinstance(header, dict) or set(header) != {"optimizer", "told_before"}:
+    def _open(self):
+        from filelock import FileLock, Timeout
+
+        self._lock = FileLock(self.path.with_name(f".{self.path.name}.lock"))
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            self._lock = None
+            raise RuntimeError(
+                f"journal {self.path} is being written by {self._writer()}: wait for it, stop it, "
+                "or use another file"
+            ) from None
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+        try:
+            lines = self._lines() if self.path.exists() else []
+            if lines:
+                self._check_header(lines[0])
+                self._take(lines[1:])
+            else:
+                self._write(self._header)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        """Give the journal; it is closed at the end of the block."""
+        return self
+
+    def __exit__(self, *error):
+        """Close the journal."""
+        self.close()
+
+    def close(self):
+        """Let other processes write."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _writer(self):
+        """Return who opened the journal last, as its last session line says."""
+        sessions = []
+        for line in self.path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith('{"session"'):
+                sessions.append(json.loads(line)["session"])
+        if not sessions:
+            return "another process"
+        return "process {pid} on {host}, since {started}".format(**sessions[-1])
+
+    def _check_header(self, found):
+        if not isinstance(found, dict) or not {"optimizer", "told_before"} <= set(found):
             self._refuse("line 1 is no header")
-        if header["optimizer"] != self._header["optimizer"]:
+        if found.get("journal") != VERSION:
             raise ValueError(
-                f"journal {self.path} belongs to {header['optimizer']}, not to "
-                f"{self._header['optimizer']}; use another file"
+                f"journal {self.path} was written by another version of this package, which kept "
+                "no settings in it: tell its observations to a fresh optimiser, and use a new file"
             )
-        if header["told_before"] != self._header["told_before"]:
+        own = json.loads(json.dumps(self._header))
+        if found["optimizer"] != own["optimizer"]:
             raise ValueError(
-                f"journal {self.path} was begun after {header['told_before']} observation(s), this "
-                f"optimiser has been told {self._header['told_before']}: build a fresh one to "
-                "resume"
+                f"journal {self.path} belongs to {found['optimizer']}, not to {own['optimizer']}; "
+                "use another file"
             )
+        names = sorted({*found["settings"], *own["settings"]})
+        if other := [n for n in names if found["settings"].get(n) != own["settings"].get(n)]:
+            said = "; ".join(
+                f"{n} was {shown(found['settings'].get(n))}, is {shown(own['settings'].get(n))}"
+                for n in other
+            )
+            raise ValueError(
+                f"journal {self.path} was written with other settings: {said}. Use those, or "
+                "another file"
+            )
+        if found["told_before"] != own["told_before"]:
+            raise ValueError(
+                f"journal {self.path} was begun after {found['told_before']} observation(s) had "
+                f"been told, this optimiser has been told {own['told_before']}: build it anew and "
+                "tell it the same observations first, in the same order"
+            )
+        if found["data_before"] != own["data_before"]:
+            raise ValueError(
+                f"journal {self.path} was begun with other observations told before: tell the same "
+                "ones first, in the same order"
+            )
+
+    def _take(self, lines):
+        asked, told = 0, set()
         for number, entry in enumerate(lines, start=2):
-            known = self.asked if isinstance(entry, dict) and "query" in entry else self.told
-            key = "query" if known is self.asked else "y"
-            wanted = len(self.told) + 1
-            orderly = known is self.told or len(self.asked) in (wanted - 1, wanted)
-            if not isinstance(entry, dict) or key not in entry or entry.get("step") != wanted:
-                self._refuse(f"line {number} is not the entry of evaluation {wanted}")
-            if known is self.asked and len(self.asked) == wanted:
-                self.asked.pop()  # the evaluation was interrupted and begun again
-            if not orderly or (known is self.told and len(self.asked) < wanted):
-                self._refuse(f"line {number} has no query before it")
-            known.append(entry)
+            if not isinstance(entry, dict):
+                self._refuse(f"line {number} is no entry")
+            if "session" in entry:
+                continue
+            if "ask" in entry:
+                asked += 1
+                good = entry["ask"] == asked and "query" in entry
+            elif "part" in entry:
+                good = entry["part"][0] <= asked and entry["part"][0] not in told
+            else:
+                step = entry.get("tell", 0)
+                good = 0 < step <= asked and step not in told and bool({"y", "failed"} & set(entry))
+                told.add(step)
+            if not good:
+                self._refuse(f"line {number} does not follow from those before it")
+            self.entries.append(entry)
 
     def _lines(self):
         """Return the parsed lines; a last one that a kill cut short is removed from the file."""
@@ -77,35 +171,45 @@ class Journal:
             text = self.path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             self._refuse("it is no text")
-        raw = text.splitlines()
+        whole, cut, rest = text.rpartition("\n")
+        raw = whole.splitlines() if cut else []
         try:
-            parsed = [json.loads(line) for line in raw[:-1]]
+            parsed = [json.loads(line) for line in raw]
         except json.JSONDecodeError as error:
             self._refuse(f"not JSON: {error}")
-        whole = True
-        try:
-            parsed.append(json.loads(raw[-1]))
-        except json.JSONDecodeError as error:
-            whole = False
-            if text.endswith("\n"):
-                self._refuse(f"last line is not JSON: {error}")
-        if not text.endswith("\n"):
-            kept = raw if whole else raw[:-1]
+        if rest:
+            try:
+                parsed.append(json.loads(rest))
+                raw.append(rest)
+            except json.JSONDecodeError:
+                pass  # what the kill cut short says nothing
             with atomic_path(self.path) as temporary:
-                temporary.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+                temporary.write_text("".join(f"{line}\n" for line in raw), encoding="utf-8")
         return parsed
 
     def _refuse(self, reason):
         raise ValueError(f"journal {self.path} is damaged ({reason}); restore or remove it")
 
+    def begin_session(self):
+        """Write who is at work."""
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._write(
+            {"session": {"pid": os.getpid(), "host": socket.gethostname(), "started": started}}
+        )
+
     def begin(self, step, query):
         """Write that an evaluation starts."""
-        self._write({"step": step, "query": plain(query)})
+        self._write({"ask": step, "query": plain(query)})
 
-    def end(self, step, y, completed=None):
-        """Write its value, and the query as it was completed, if it was."""
-        drawn = {} if completed is None else {"told": plain(completed)}
-        self._write({"step": step, "y": plain(y), **drawn})
+    def part(self, step, member, y):
+        """Write the value of one member of a batch."""
+        self._write({"part": [step, member], "y": plain(y)})
+
+    def end(self, step, y, done=None, error=None):
+        """Write its value, or why it failed, and where it was carried out if not as asked."""
+        elsewhere = {} if done is None else {"done": plain(done)}
+        self._write({"tell": step, **({"y": plain(y)} if error is None else {"failed": error}),
+                     **elsewhere})  # fmt: skip
 
     def _write(self, entry):
         if self.path is None:
@@ -116,20 +220,13 @@ class Journal:
                 file.write(line + "\n")
                 file.flush()
         except OSError as error:
-            cause = "disk full" if error.errno == errno.ENOSPC else error.strerror
-            raise OSError(
-                error.errno,
-                f"cannot write to journal {self.path} ({cause}); make room, append this line by "
-                f"hand and run again: {line}",
-            ) from error
+            raise _unwritable(self.path, error, line) from error
 
 
-def plain(value):
-    """Return arrays, tuples and dataclasses as JSON holds them; floats survive bit for bit."""
-    if hasattr(value, "__dataclass_fields__"):
-        return plain(asdict(value))
-    if isinstance(value, dict):
-        return {name: plain(item) for name, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+def _unwritable(path, error, line=None):
+    cause = "disk full" if error.errno == errno.ENOSPC else error.strerror
+    keep = "" if line is None or line.startswith('{"j') else f"; append this line by hand: {line}"
+    return OSError(
+        error.errno,
+        f"cannot write to journal {path} ({cause}): make room, or choose another place{keep}",
+    )
