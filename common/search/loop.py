@@ -19,8 +19,8 @@ MODES = ("async", "sync")
 
 
 def optimize(
-    optimizer, objective, budget, *, n_workers=1, mode="async", workers=None, timeout=None,
-    max_failures=10, journal=None, progress=True, environment=None,
+    optimizer, objective, budget, journal=None, *, progress=True, environment=None, n_workers=1,
+    mode="async", workers=None, timeout=None, max_failures=10,
 ):  # fmt: skip
     """Optimise a function of your own, with a journal from which a killed run resumes.
 
@@ -38,6 +38,14 @@ def optimize(
         Number of evaluations, failed ones and those in the journal counted: a larger budget than
         last time extends the run, an equal one evaluates nothing. What the optimiser was told
         before does not count.
+    journal : path-like, optional
+        Append-only file of JSON lines, written before and after each evaluation. One that was
+        started and not finished is made again.
+    progress : bool, optional
+        Show a bar and failures on standard error.
+    environment : callable, optional
+        ``environment(query) -> done`` completes a query by what nature draws, for instance x to
+        (x, w), or gives what can really be carried out, before it is evaluated and told.
     n_workers : int, optional
         Evaluations at the same time; more than 1 for optimisers that hand out more than one query
         (`EGPTS`) or batches.
@@ -49,14 +57,6 @@ def optimize(
         Seconds after which an evaluation is stopped and has failed.
     max_failures : int, optional
         So many failures in a row end the run: something is wrong with the objective.
-    journal : path-like, optional
-        Append-only file of JSON lines, written before and after each evaluation. One that was
-        started and not finished is made again.
-    progress : bool, optional
-        Show a bar and failures on standard error.
-    environment : callable, optional
-        ``environment(query) -> done`` completes a query by what nature draws, for instance x to
-        (x, w), or gives what can really be carried out, before it is evaluated and told.
 
     Returns
     -------
