@@ -66,11 +66,6 @@ def test_a_search_cut_at_any_byte_resumes_to_the_same_state(tmp_path, kind, opti
     for cut in range(0, len(text) + 1, 3):
         path.write_text(text[:cut])
         again = resume(kind([[0.0, 1.0]]), 6, path, objective)
-        assert (
-            again.result()
-            .sort_values("best" if kind is Handful else "x_1")
-            .equals(again.result().sort_values("best" if kind is Handful else "x_1"))
-        )
         asked = {e.query.tobytes() for e in again.told}
         assert asked == {e.query.tobytes() for e in whole.told}
         assert again.pending == []
@@ -97,7 +92,7 @@ def test_nothing_that_was_measured_of_a_batch_is_measured_again(tmp_path):
 def test_other_settings_are_refused_by_name_at_once(journal):
     with pytest.raises(ValueError, match=r"written with other settings: rng was 0, is 1\. Use"):
         resume(fresh(seed=1), 5, journal)
-    with pytest.raises(ValueError, match="other settings: domain was .* is "):
+    with pytest.raises(ValueError, match=r"other settings: domain was .* is "):
         resume(fresh(points=GRID[:5]), 5, journal)
 
 
@@ -105,7 +100,7 @@ def test_another_class_or_version_is_refused(journal):
     with pytest.raises(ValueError, match="belongs to Walk, not to Scatter"):
         resume(Scatter([[0.0, 1.0]]), 5, journal)
     journal.write_text('{"optimizer": "Walk", "told_before": 0}\n')
-    with pytest.raises(ValueError, match="another version .* to a fresh optimiser, and use a new"):
+    with pytest.raises(ValueError, match=r"another version .* to a fresh optimiser, and use a new"):
         resume(fresh(), 5, journal)
 
 
