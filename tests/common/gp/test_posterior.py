@@ -8,6 +8,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from fivebo.common.gp.factor import JitterWarning, NotPositiveDefiniteError
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.gp.posterior import GP
 
 KERNELS = [RBF(0.3), 4.0 * RBF([0.2, 0.7]), Matern(0.5, nu=1.5) + ConstantKernel(0.2)]
@@ -275,3 +276,27 @@ def test_the_prior_without_data():
     assert (gp.log_det, gp.log_marginal_likelihood) == (0.0, 0.0)
     gp.set_hyperparameters(mean=3.0)
     np.testing.assert_array_equal(tracked.mean, [3.0, 3.0])
+
+
+def test_white_noise_in_the_kernel_is_refused_wherever_points_come_in():
+    from sklearn.gaussian_process.kernels import WhiteKernel
+
+    noisy = RBF(0.2) + WhiteKernel(0.5)
+    with pytest.raises(ValueError, match="give it as noise_var"):
+        GP(noisy, 0.01).condition([[0.1], [0.2]], [1.0, 2.0])
+    with pytest.raises(ValueError, match="give it as noise_var"):
+        GP(noisy, 0.01).track([[0.1], [0.2]])
+
+
+def test_mean_and_slopes_are_those_of_the_prediction():
+    rng = np.random.default_rng(0)
+    X, y, Z = rng.random((30, 2)), rng.standard_normal(30), rng.random((700, 2))
+    gp = GP(SquaredExponential([0.2, 0.4], 2.0), 0.1, mean=0.3)
+    np.testing.assert_array_equal(gp.predict_mean(Z[:3]), [0.3] * 3)
+    gp.condition(X[:20], y[:20])
+    gp.predict_mean(Z[:1])  # what is kept of the weights must not outlive the data
+    gp.condition(X[20:], y[20:])
+    np.testing.assert_allclose(gp.predict_mean(Z), gp.predict(Z)[0], rtol=1e-10)
+    np.testing.assert_allclose(
+        gp.weights, np.linalg.solve(gp.kernel(X) + 0.1 * np.eye(30), y - 0.3), rtol=1e-8
+    )
