@@ -39,6 +39,8 @@ class Case:
         Whether it has a `posterior`.
     rounds : int, optional
         Rounds that take it past its first phase.
+    choices_from : int, optional
+        Rounds after which there is more than one query to choose from (a tree starts at its root).
     """
 
     make: Callable
@@ -51,3 +53,4 @@ class Case:
     y_shifts: bool = False
     model: bool = True
     rounds: int = 8
+    choices_from: int = 0
