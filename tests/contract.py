@@ -24,7 +24,7 @@ class Case:
     inputs : callable
         ``inputs(query) -> ndarray``: all coordinates of a query as `ask` gives it, in its units.
     changes : dict
-        One constructor argument with another value, which a journal must tell apart.
+        Constructor arguments with other values, which a journal must tell apart.
     complete : callable, optional
         ``complete(query) -> done``: what is carried out, where nature adds to what was asked.
     other : callable, optional
