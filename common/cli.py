@@ -1,7 +1,8 @@
 """Command line of every paper: list, run, collect, figure, claims, fidelity.
 
-``python -m <paper>`` ends here. The workflow calls the same commands. Heavy imports stand inside
-the commands, after the threads of the linear algebra are pinned to one.
+``fivebo <paper>``, ``python -m fivebo.<paper>`` and, in a checkout, ``python -m <paper>`` end here.
+The workflow calls the same commands. Heavy imports stand inside the commands, after the threads of
+the linear algebra are pinned to one.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from fivebo.common.names import UsageError
+from fivebo.common.names import PACKAGE, UsageError, load_module, unknown_name
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -37,6 +38,42 @@ EXAMPLES = {
     "claims": ["claims --scale quick"],
     "fidelity": ["fidelity", "fidelity --table", "fidelity --fix"],
 }
+
+
+def dispatch(argv=None):
+    """Run the command line of the paper that the first argument names: ``fivebo mtbo list``.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        Arguments; those of the process by default.
+
+    Returns
+    -------
+    int
+        As `main`; 2 if there is no such paper.
+    """
+    from fivebo.common.lab.experiments import papers
+
+    words = sys.argv[1:] if argv is None else argv
+    says = {paper: load_module(paper).__doc__.splitlines()[0] for paper in papers()}
+    width = max(map(len, says))
+    parser = _Parser(
+        prog=_called(),
+        usage=f"{_called()} PAPER COMMAND ...",
+        description="Experiments, figures and claims of the papers:\n"
+        + "\n".join(f"  {paper:<{width}}  {line}" for paper, line in says.items()),
+        epilog=_examples(papers()[0], ["list", "run", "figure"]),
+    )
+    parser.add_argument("paper", metavar="PAPER", help="one of them; PAPER --help says more")
+    try:
+        paper = parser.parse_args(words[:1]).paper
+        if paper not in says:
+            raise UsageError(unknown_name("paper", paper, says))
+    except UsageError as error:
+        _complain(f"{_called()}: {error}", None)
+        return 2
+    return main(paper, words[1:])
 
 
 def main(paper, argv=None):
@@ -66,8 +103,21 @@ def main(paper, argv=None):
         code, line = 2, str(error)
     except Exception as error:
         code, line = 1, _explained(error, args and args.log, paper)
-    _complain(f"python -m {paper}: {line}", args and args.log)
+    _complain(f"{_called(paper)}: {line}", args and args.log)
     return code
+
+
+def _called(paper=""):
+    """Return the words that lead here, such as ``python -m mtbo``, as the user wrote them."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    module = spec.parent if spec else None
+    if module == f"{PACKAGE}.{paper}":
+        return f"python -m {module}"
+    if module == PACKAGE:
+        return f"python -m {PACKAGE} {paper}".strip()
+    if not paper or Path(sys.argv[0]).stem == PACKAGE:
+        return f"{PACKAGE} {paper}".strip()
+    return f"python -m {paper}"
 
 
 def _executed(args):
@@ -93,6 +143,9 @@ def _explained(error, log, paper):
 
     if isinstance(error, SurroundingsError):
         return str(error)
+    missing = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    if missing and missing.partition(".")[0] != PACKAGE:
+        return f"{missing} is not installed: pip install '{PACKAGE}[reproduce]' brings it"
     if isinstance(error, OSError) and error.strerror and error.filename is None:
         return error.strerror
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
@@ -125,8 +178,6 @@ class _Parser(argparse.ArgumentParser):
 
 def _parsed(paper, argv):
     """Parse the arguments; unknown commands and options come back with the nearest valid one."""
-    from fivebo.common.names import unknown_name
-
     parser, commands = _parser(paper)
     given = next((word for word in argv if not word.startswith("-")), None)
     if given is not None and given not in commands:
@@ -143,7 +194,7 @@ def _parser(paper):
     from fivebo.common import commands
 
     parser = _Parser(
-        prog=f"python -m {paper}",
+        prog=_called(paper),
         description=f"Experiments, figures and claims of the paper {paper}.",
         epilog=_examples(paper, ["list", "run", "figure"]),
     )
@@ -198,7 +249,7 @@ def _examples(paper, names):
     """Return the examples of some commands, with names that exist in this paper."""
     words = _example_words(paper)
     lines = [line.format(**words) for name in names for line in EXAMPLES[name]]
-    return "\n".join(["examples:", *(f"  python -m {paper} {line}" for line in lines)])
+    return "\n".join(["examples:", *(f"  {_called(paper)} {line}" for line in lines)])
 
 
 def _example_words(paper):

@@ -14,6 +14,22 @@ class SurroundingsError(RuntimeError):
     """Base of errors of the surroundings (data, disk): they stop a job and are never a result."""
 
 
+def check_checkout(what, root=ROOT):
+    """Raise SurroundingsError if `root` is an installed package: it has no data, figures or tests.
+
+    Parameters
+    ----------
+    what : str
+        What is asked for, such as "data/bundled"; it opens the message.
+    root : path-like, optional
+        Where it is looked for; only the installed package itself is refused.
+    """
+    if Path(root) == ROOT and not (ROOT / "Snakefile").is_file():
+        raise SurroundingsError(
+            f"{what} is no part of the installed package: run this in a clone of the repository"
+        )
+
+
 @contextlib.contextmanager
 def atomic_path(path):
     """Give a temporary path beside `path`; it takes the name only when the block succeeds.

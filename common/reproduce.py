@@ -37,6 +37,7 @@ def main(argv=None):
     scale = next((word for word in args if word in SCALES), "quick")
     args = [word for word in args if word != scale]
     try:
+        _check_place()
         _check_cores(args)
         _check_target(args)
         _check_disk()
@@ -50,6 +51,14 @@ def main(argv=None):
     if not LOOKS.intersection(args):
         print(_ending(code, scale), file=sys.stderr if code else sys.stdout)
     return code
+
+
+def _check_place():
+    """Refuse a folder without a workflow, such as any but the checkout when FiveBO is installed."""
+    if not Path("Snakefile").is_file():
+        raise UsageError(
+            f"no Snakefile in {Path.cwd()}: run ./reproduce in a clone of the repository"
+        )
 
 
 def _check_cores(args):

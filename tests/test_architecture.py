@@ -136,7 +136,8 @@ def test_lock_holds_what_the_project_asks_for():
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    wanted = [*project["dependencies"], *extras["dev"], *extras["slurm"]]
+    wanted = [*project["dependencies"]]
+    wanted += (each for extra in ("reproduce", "dev", "slurm") for each in extras[extra])
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     for requirement in wanted:
         name = re.match(r"[A-Za-z0-9_.-]+", requirement)[0].lower()

@@ -103,6 +103,17 @@ def test_wrong_words_are_one_line(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_a_folder_without_a_workflow_is_one_line(tmp_path, monkeypatch, capsys):
+    from fivebo.common import reproduce
+
+    monkeypatch.chdir(tmp_path)
+    assert reproduce.main(["smoke"]) == 2
+    assert capsys.readouterr().err == (
+        f"reproduce: no Snakefile in {tmp_path}: run ./reproduce in a clone of the repository\n"
+    )
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_scale_may_stand_anywhere(monkeypatch, capsys):
     from fivebo.common import reproduce
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from fivebo.common.files import ROOT, SurroundingsError, atomic_path
+from fivebo.common.files import ROOT, SurroundingsError, atomic_path, check_checkout
 
 DATA = ROOT / "data"
 BUNDLED = DATA / "bundled"
@@ -28,12 +28,14 @@ class DataError(SurroundingsError):
 
 def sources():
     """Return data/sources.csv as a dict of name to row (a dict of column to text)."""
+    check_checkout("data/sources.csv")
     with open(DATA / "sources.csv", encoding="utf-8", newline="") as file:
         return {row["name"]: row for row in csv.DictReader(file)}
 
 
 def bundled_sums():
     """Return the sha256 of every bundled file, by its name below data/bundled."""
+    check_checkout("data/bundled")
     try:
         lines = (BUNDLED / "SHA256SUMS").read_text(encoding="ascii").splitlines()
         return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
@@ -258,7 +260,7 @@ def main(argv=None):
     args = parser.parse_args(argv)
     try:
         _execute(args)
-    except (DataError, OSError) as error:
+    except (SurroundingsError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         print(f"fivebo.common.lab.datasets: {reason or error}", file=sys.stderr)
         return 1

@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fivebo.common.files import ROOT, atomic_path
+from fivebo.common.files import ROOT, SurroundingsError, atomic_path, check_checkout
 from fivebo.common.lab.experiments import SCALES, load_paper, load_study, papers
 from fivebo.common.referee import claims, fidelity
 from fivebo.common.referee.citations import algorithm_lines, pinned_rows
@@ -86,7 +86,10 @@ def build(scale, root=ROOT):
     ------
     FileNotFoundError
         No paper has been built at this scale.
+    SurroundingsError
+        `root` is an installed package.
     """
+    check_checkout("figures", root)
     folder = Path(root, "figures", scale)
     table = claims.load(claims.join(folder))
     shown = [p for p in papers(root) if (folder / p / "claims.csv").exists()]
@@ -311,7 +314,7 @@ def main(argv=None):
     arguments = parser.parse_args(argv)
     try:
         page = build(arguments.scale, arguments.root)
-    except (FileNotFoundError, ValueError, OSError) as error:
+    except (SurroundingsError, ValueError, OSError) as error:
         print(f"error: {error}")
         return 1
     print(f"report: {page}")

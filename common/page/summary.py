@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fivebo.common.files import ROOT, atomic_path
+from fivebo.common.files import ROOT, SurroundingsError, atomic_path, check_checkout
 from fivebo.common.lab.experiments import load_paper, papers
 from fivebo.common.referee import fidelity
 from fivebo.common.referee.claims import ADVERSE, TESTS, VERDICTS
@@ -72,6 +72,7 @@ def collect(paper, root=ROOT):
 
 def load(root=ROOT):
     """Read figures/summary.json: paper to what `collect` found."""
+    check_checkout("figures/summary.json", root)
     path = Path(root, "figures", "summary.json")
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
@@ -248,7 +249,7 @@ def main(argv=None):
         if not parser.parse_args(argv).check:
             write()
         problems = check()
-    except (ValueError, OSError) as error:
+    except (SurroundingsError, ValueError, OSError) as error:
         problems = [str(error)]
     print("\n".join(problems) or "READMEs, gallery and figures fit figures/summary.json")
     return int(bool(problems))

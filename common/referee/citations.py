@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+from fivebo.common.files import check_checkout
+
 PLACES = {
     "equation": r"Eqs?\.|Equations?",
     "algorithm": r"Algs?\.|Algorithms?",
@@ -75,7 +77,13 @@ def pinned_rows(paper, root):
     -------
     dict of str to list of str
         Row id to the pytest nodes, or files for module-wide markers.
+
+    Raises
+    ------
+    SurroundingsError
+        `root` is an installed package, which has no tests.
     """
+    check_checkout("tests", root)
     pinned = {}
     for path in sorted(Path(root, "tests").rglob("test_*.py")):
         for node, names in _markers(ast.parse(path.read_text(encoding="utf-8"))):

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from fivebo.common.files import ROOT
+from fivebo.common.files import ROOT, SurroundingsError
 from fivebo.common.lab.experiments import papers
 from fivebo.common.referee.citations import pinned_rows
 from fivebo.common.referee.fidelity import load
@@ -229,7 +229,7 @@ def main(argv=None):
     given = parser.parse_args(argv)
     try:
         trials = mutate(given.paper, kinds=given.kinds, only=given.only, n_jobs=given.jobs)
-    except ValueError as error:
+    except (SurroundingsError, ValueError) as error:
         print(f"error: {error}")
         return 2
     print(summary(trials))

@@ -63,6 +63,14 @@ def test_wrong_argument_is_one_line_and_exit_code_2(words, message, capsys):
     assert len(said.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("module", ["toy", "fivebo.toy"])
+def test_a_checkout_has_two_names_and_answers_by_the_one_that_was_used(module, toy_tree):
+    done = toy_tree.run("-m", module, "lst", check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"python -m {module}: unknown command 'lst'; did you mean 'list'")
+    assert f"\n  python -m {module} list\n" in toy_tree.run("-m", module, "--help").stdout
+
+
 def test_uncollected_results_are_one_line_with_the_fix(capsys):
     assert cli.main("mtbo", ["collect", "--experiment", "fig1b"]) == 1
     said = capsys.readouterr().err

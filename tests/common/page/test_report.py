@@ -119,7 +119,8 @@ def test_a_claim_leads_to_its_code_settings_test_and_data(repository):
         '"""Search."""\n\n\nclass Search:\n    """Algorithm 1."""\n\n    best = max  # l. 3\n'
     )
     study = (repository / "reported/study.py").read_text()
-    study = "from reported.search import Search\n" + study.replace('{"m": None}', '{"m": _m}')
+    study = study.replace('{"m": None}', '{"m": _m}')
+    study = f"from fivebo.reported.search import Search\n{study}"
     builder = "def _m(instance, params, horizon, streams):\n    return Search()\n\n\nPROBLEMS"
     (repository / "reported/study.py").write_text(study.replace("PROBLEMS", builder, 1))
     claim = {"id": "faster", "where": "Sec. 5", "says": "so", "figure": "fig1", "test": "flat"}
