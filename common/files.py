@@ -53,6 +53,20 @@ def atomic_path(path):
             temporary.unlink(missing_ok=True)
 
 
+def append_bytes(path, data):
+    """Add to the end of a file, all or nothing; errors are those of `atomic_path`."""
+    path, size = Path(path), None
+    try:
+        with open(path, "ab", buffering=0) as file:
+            size = file.tell()
+            if file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        if size is not None:
+            os.truncate(path, size)
+        raise OSError(error.errno, _write_advice(error, path)) from error
+
+
 def _write_advice(error, path):
     if error.errno == errno.ENOSPC:
         return (

@@ -1,6 +1,7 @@
 """What the Snakefile asks: which files belong to which rule, and what their contents depend on."""
 
 import functools
+import hashlib
 import json
 import os
 import shlex
@@ -9,10 +10,11 @@ import sys
 from pathlib import Path
 
 from fivebo.common.files import ROOT
-from fivebo.common.lab import jobs
+from fivebo.common.lab import stamps
 from fivebo.common.lab.datasets import DataError
 from fivebo.common.lab.experiments import SCALES, load_paper, papers
 from fivebo.common.lab.fingerprint import fingerprint
+from fivebo.common.lab.jobs import TABLES
 from fivebo.common.names import check_name
 from fivebo.common.referee import claims
 
@@ -48,8 +50,8 @@ def check(scale):
         check_name("scale", scale, SCALES, "--config scale")
         for paper in papers():
             for experiment in load(paper, scale).experiments.values():
-                jobs.settings_of(experiment)
-                _check_bundled(jobs.data_of(experiment))
+                stamps.settings_of(experiment)
+                _check_bundled(stamps.data_of(experiment))
     except (ValueError, DataError) as error:
         raise WorkflowError(str(error)) from None
 
@@ -93,14 +95,14 @@ def report_inputs(wildcards):
 
 def data_files(wildcards):
     """Return the data files that a run reads."""
-    return jobs.data_of(experiment(wildcards))
+    return stamps.data_of(experiment(wildcards))
 
 
 def blocks(wildcards):
     """Return the tables of all blocks of an experiment."""
     folder = f"results/{wildcards.scale}/{wildcards.paper}/{wildcards.experiment}/blocks"
     names = [name for name, _ in experiment(wildcards).blocks()]
-    return [f"{folder}/{name}.{table}.parquet" for name in names for table in jobs.TABLES]
+    return [f"{folder}/{name}.{table}.parquet" for name in names for table in TABLES]
 
 
 def shown(wildcards):
@@ -115,12 +117,12 @@ def tables(wildcards):
     """Return the collected tables of the experiments that a figure or the claims show."""
     folder = f"results/{wildcards.scale}/{wildcards.paper}"
     names = [experiment.name for experiment in shown(wildcards)]
-    return [f"{folder}/{name}/{table}.parquet" for name in names for table in jobs.TABLES]
+    return [f"{folder}/{name}/{table}.parquet" for name in names for table in TABLES]
 
 
 def run_settings(wildcards):
     """Return the settings and data that a run depends on."""
-    return jobs.settings_of(experiment(wildcards))
+    return stamps.settings_of(experiment(wildcards))
 
 
 def origins(wildcards):
@@ -136,17 +138,24 @@ def origins(wildcards):
     else:
         configs = [load(paper, wildcards.scale) for paper in papers()]
         experiments = [e for config in configs for e in config.experiments.values()]
-    return sorted(f"{e.paper} {e.name} {e.seeds} {jobs.stamp_of(e)}" for e in experiments)
+    return sorted(f"{e.paper} {e.name} {e.seeds} {_origin(e)}" for e in experiments)
+
+
+def _origin(experiment):
+    text = json.dumps([stamps.codes_of(experiment), stamps.settings_of(experiment)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def run_code(wildcards):
-    """Return the fingerprint that a run depends on."""
-    return jobs.code_of(wildcards.paper)
+    """Return the fingerprints that a job's runs depend on, of each method, as text."""
+    return json.dumps(stamps.codes_of(experiment(wildcards)))
 
 
 def figure_code(wildcards):
     """Return the fingerprint that a figure depends on."""
-    return fingerprint([f"fivebo.{wildcards.paper}.figures"])
+    function = wildcards.figure.replace("-", "_")
+    drawing = f"fivebo.{wildcards.paper}.figures:{function}"
+    return fingerprint([drawing, "fivebo.common.page.plotting:save"])
 
 
 def claims_code(_wildcards):

@@ -1,7 +1,7 @@
 """The command line: what it refuses, what it writes, and what a kill leaves."""
 
 import json
-import shutil
+import re
 import signal
 import subprocess
 import sys
@@ -163,24 +163,18 @@ def test_failed_run_is_a_row_and_is_tried_again(toy_tree):
     assert "kept" not in toy_tree.run(*words, check=False).stderr
 
 
-def test_a_part_that_holds_another_seed_is_run_again(toy_tree):
-    words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
-    toy_tree.run(*words)
-    parts = toy_tree.path / "mine" / "parts"
-    for path in parts.glob("0-*"):
-        shutil.copy(path, parts / f"1-{path.name.partition('-')[2]}")
-    toy_tree.run(*words)
-    assert sorted(set(tables(toy_tree.path / "mine")[0]["seed"])) == [0, 1]
+def kept_lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
+def test_killed_run_goes_on_from_its_finished_runs(toy_tree):
     words = ["-m", "toy", *RUN, "--seeds", "0-2", "--set", "pause=0.1"]
     whole = toy_tree.run(*words, "--out", "whole")
     assert "kept" not in whole.stderr
     process = subprocess.Popen(
         [sys.executable, *words, "--out", "cut"], cwd=toy_tree.path, stderr=subprocess.DEVNULL
     )
-    while not list(toy_tree.path.glob("cut/parts/*.runs.parquet")):
+    while kept_lines(toy_tree.path / "cut/parts/runs.kept") < 5:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -188,6 +182,7 @@ def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
     assert not (toy_tree.path / "cut/runs.parquet").exists()
     resumed = toy_tree.run(*words, "--out", "cut")
     assert "seed 0 kept from an earlier run" in resumed.stderr
+    assert re.search(r"seed 1 (done, \d of 4 runs )?kept from an earlier", resumed.stderr)
     pairs = zip(tables(toy_tree.path / "whole"), tables(toy_tree.path / "cut"), strict=True)
     for left, right in pairs:
         volatile = [name for name in ("started", "wall_s") if name in left]
@@ -196,22 +191,35 @@ def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
         )
 
 
-def test_damaged_part_is_run_again(toy_tree):
-    words = ["-m", "toy", *RUN, "--seeds", "0,1", "--out", "mine"]
-    toy_tree.run(*words)
-    first = tables(toy_tree.path / "mine")[1]
-    next(toy_tree.path.glob("mine/parts/0-*.trace.parquet")).write_bytes(b"PAR1")
-    done = toy_tree.run(*words)
-    assert "seed 0 done" in done.stderr
-    assert "seed 1 kept" in done.stderr
-    pd.testing.assert_frame_equal(first, tables(toy_tree.path / "mine")[1])
-
-
-def test_code_edit_runs_kept_seeds_again(toy_tree):
+def test_code_edit_runs_the_method_again_that_it_touches(toy_tree):
     words = ["-m", "toy", *RUN, "--seeds", "0", "--out", "mine"]
     toy_tree.run(*words)
+    before = tables(toy_tree.path / "mine")[0].groupby("method")["code"].first()
     toy_tree.edit("toy/algorithms.py", "% 2", "% 3")
-    assert "seed 0 done" in toy_tree.run(*words).stderr
+    assert "seed 0 done, 2 of 4 runs kept from an earlier one" in toy_tree.run(*words).stderr
+    after = tables(toy_tree.path / "mine")[0].groupby("method")["code"].first()
+    assert (before == after).to_dict() == {"greedy": False, "uniform": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        (["--seeds", "0-2"], ["seed 0 kept", "seed 1 kept", "seed 2 done ("]),
+        (["--seeds", "0-1", "--set", "n_points=30"], ["seed 0 done (", "seed 1 done ("]),
+    ],
+)
+def test_what_is_new_is_all_that_runs(toy_tree, more, kept):
+    words = ["-m", "toy", *RUN, "--out", "mine"]
+    toy_tree.run(*words, "--seeds", "0-1")
+    said = toy_tree.run(*words, *more).stderr
+    assert all(f"search: {line}" in said for line in kept)
+
+
+def test_a_new_method_or_variant_runs_only_itself(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0", "--out", "mine"]
+    toy_tree.run(*words, "--method", "greedy", "--variant", "few")
+    assert "done, 1 of 2 runs kept" in toy_tree.run(*words, "--variant", "few").stderr
+    assert "done, 2 of 4 runs kept" in toy_tree.run(*words).stderr
 
 
 def test_unwritable_folder_is_refused_before_anything_runs(toy_tree):
@@ -223,21 +231,61 @@ def test_unwritable_folder_is_refused_before_anything_runs(toy_tree):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_full_disk_is_one_line_and_keeps_finished_seeds(toy_tree):
-    toy_tree.edit(
-        "common/files.py",
-        "        yield temporary\n",
-        "        yield temporary\n"
-        "        if path.name.startswith('1-'):\n"
-        "            raise OSError(errno.ENOSPC, 'No space left on device')\n",
+def test_full_disk_is_one_line_and_keeps_finished_runs(toy_tree):
+    full = (
+        "            if path.read_bytes().count(b'\\n') == 5:\n"
+        "                file.write(data[:20])\n"
+        "                raise OSError(errno.ENOSPC, 'No space left on device')\n"
     )
+    toy_tree.edit("common/files.py", "size = file.tell()\n", f"size = file.tell()\n{full}")
     words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
     done = toy_tree.run(*words, check=False)
     assert done.returncode == 1
     assert "no space left on the disk of mine/parts" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-    parts = sorted(path.name[0] for path in (toy_tree.path / "mine/parts").iterdir())
-    assert parts == ["0", "0"]
+    kept = (toy_tree.path / "mine/parts/runs.kept").read_bytes()
+    assert (kept.count(b"\n"), kept[-1:]) == (5, b"\n")
+    toy_tree.edit("common/files.py", full, "")
+    assert "seed 1 done, 1 of 4 runs kept" in toy_tree.run(*words).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "eta=2"], "greedy, variant few: eta 2.0 is too large"),
+        (["--set", "eta=-1"], "eta must be > 0, got -1.0"),
+    ],
+)
+def test_a_setting_that_every_seed_refuses_is_one_line_at_once(toy_tree, words, message):
+    toy_tree.edit(
+        "toy/study.py",
+        '"greedy": lambda instance, params, horizon, streams: Greedy(',
+        '"greedy": lambda instance, params, horizon, streams: _checked(params) and Greedy(',
+    )
+    toy_tree.edit(
+        "toy/study.py",
+        "METHODS = {",
+        "def _checked(params):\n    if params.eta > 1:\n"
+        "        raise ValueError(f'eta {params.eta} is too large')\n    return True\n\n\n"
+        "METHODS = {",
+    )
+    done = toy_tree.run("-m", "toy", *RUN, *words, "--out", "mine", check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (toy_tree.path / "mine").exists()
+
+
+def test_a_run_that_would_drop_runs_of_its_folder_is_refused(toy_tree):
+    words = ["-m", "toy", *RUN, "--out", "mine"]
+    toy_tree.run(*words, "--seeds", "0-2", "--method", "greedy")
+    before = (toy_tree.path / "mine/runs.parquet").read_bytes()
+    for fewer in (["--seeds", "0-1"], ["--seeds", "0-2", "--method", "uniform"]):
+        done = toy_tree.run(*words, *fewer, check=False)
+        assert done.returncode == 2
+        assert "mine holds " in done.stderr
+        assert "another folder with --out" in done.stderr
+    assert (toy_tree.path / "mine/runs.parquet").read_bytes() == before
 
 
 def test_damaged_data_stops_the_run_and_makes_no_row(toy_tree):
