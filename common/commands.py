@@ -74,6 +74,7 @@ def run_command(args):
 
     with _checking():
         full = _experiment(args)
+        _check_methods(args)
         experiment = full.select(
             methods=args.method,
             variants=args.variant,
@@ -102,6 +103,16 @@ def _experiment(args):
     experiments = load_paper(args.paper, args.scale).experiments
     check_name("experiment", args.experiment, experiments)
     return experiments[args.experiment]
+
+
+def _check_methods(args):
+    """Answer a method in the paper's spelling, as figures label it, with the name it has here."""
+    from fivebo.common.page.styles import style
+
+    known = load_study(args.paper).METHODS
+    for method in args.method:
+        labels = [(style(name).label, name) for name in known]
+        check_name("method", method, known, "--method", labels)
 
 
 def _seeds(text, experiment):

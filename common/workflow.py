@@ -74,9 +74,43 @@ def record_owner():
     OWNER.write_text(json.dumps(owner), encoding="utf-8")
 
 
+def check_target(target):
+    """Raise ValueError with the nearest valid name unless Snakemake can be asked for a target.
+
+    Parameters
+    ----------
+    target : str
+        A paper, "all", or a file below figures/, results/ or data/.
+    """
+    top, *inner = target.removeprefix("./").split("/")
+    if not inner:
+        check_name("paper", target, [*papers(), "all"])
+    if top not in ("figures", "results") or len(inner) < 3:
+        return
+    check_name("scale", inner[0], SCALES, target)
+    check_name("paper", inner[1], papers(), target)
+    config = load(inner[1], inner[0])
+    if top == "results":
+        check_name("experiment", inner[2], config.experiments, target)
+    elif inner[2] != "claims.csv":
+        check_name("figure", Path(inner[2]).stem, config.figures, target)
+
+
+def _named(kind, name, found):
+    """Return what a target names, or stop with the nearest valid name."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        check_name(kind, name, found)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
+    return found[name]
+
+
 def experiment(wildcards):
     """Return the experiment that a job's wildcards name."""
-    return load(wildcards.paper, wildcards.scale).experiments[wildcards.experiment]
+    experiments = load(wildcards.paper, wildcards.scale).experiments
+    return _named("experiment", wildcards.experiment, experiments)
 
 
 def targets(paper, scale):
@@ -109,7 +143,8 @@ def shown(wildcards):
     """Return the experiments that a figure shows, or all of a paper for its claims."""
     config = load(wildcards.paper, wildcards.scale)
     figure = getattr(wildcards, "figure", None)
-    names = config.figures[figure]["experiments"] if figure else config.experiments
+    figures = config.figures
+    names = _named("figure", figure, figures)["experiments"] if figure else config.experiments
     return [config.experiments[name] for name in names]
 
 

@@ -275,8 +275,7 @@ def _check_complete(runs, trace, seeds, what):
     if failed := sorted(runs.loc[runs["status"] != "ok", "seed"]):
         raise UnavailableError(f"{len(failed)} failed run(s) of {what}, first seed {failed[0]}")
     if (n_missing := seeds - trace["seed"].nunique()) > 0:
-        first = min(set(range(seeds)) - set(trace["seed"]))
-        raise UnavailableError(f"{n_missing} missing run(s) of {what}, first seed {first}")
+        raise UnavailableError(f"{n_missing} missing run(s) of {what}, {seeds} are configured")
 
 
 def _judge(claims, found):
