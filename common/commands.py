@@ -224,7 +224,7 @@ def figure_command(args):
         shown = {f: names for f, names in shown.items() if set(names) <= set(config.experiments)}
     chosen = args.figures or list(shown)
     needed = [name for figure in chosen for name in shown[figure]]
-    results.require(needed, " ".join(str(folder / f"{name}.png") for name in chosen))
+    results.require(needed, [folder / f"{name}.png" for name in chosen])
     _say_outdated(results, needed)
     module = load_module(f"{args.paper}.figures")
     for name in chosen:
@@ -268,7 +268,7 @@ def claims_command(args):
         tried = [c for c in tried if set(claims.experiments_of(c)) <= set(config.experiments)]
         print(f"{len(tried)} of {len(config.claims)} claims are about {args.results}")
     needed = dict.fromkeys(name for claim in tried for name in claims.experiments_of(claim))
-    results.require(needed, folder / "claims.csv")
+    results.require(needed, [folder / "claims.csv"])
     _say_outdated(results, needed)
     frame = claims.evaluate(dataclasses.replace(config, claims=tried), results)
     path = claims.write(frame, folder)

@@ -57,7 +57,7 @@ class Results:
                 for paper, name in set(zip(runs["paper"], runs["experiment"], strict=True)):
                     check_name("paper", paper, [self.paper], f"{place}")
                     if name in places:
-                        raise ValueError(f"{place} and {places[name]} both hold runs of {name}")
+                        raise ValueError(f"{places[name]} and {place} both hold runs of {name}")
                     places[name] = place
         if not places:
             raise ValueError(
@@ -79,40 +79,46 @@ class Results:
         trace = self._read(experiment, "trace")
         return trace if metric is None else trace[trace["metric"] == metric].reset_index(drop=True)
 
-    def require(self, experiments, target):
+    def require(self, experiments, targets):
         """Refuse to go on unless all runs of some experiments are there.
 
         Parameters
         ----------
         experiments : iterable of str
-        target : str
-            The file that they are for.
+        targets : sequence of path
+            The files that they are for.
 
         Raises
         ------
         FileNotFoundError
             The experiments that lack runs, all in one line, and how to make them.
         """
-        lacking = []
-        for name in dict.fromkeys(experiments):
-            if not self._has(name):
-                lacking.append(name)
-            elif self.folder is None:
-                expected = set(self.config(name).expected_keys())
-                there = self.runs(name)[KEYS].itertuples(index=False, name=None)
-                if n := len(expected.difference(there)):
-                    lacking.append(f"{name} ({n} of {len(expected)} runs)")
+        lacking = list(filter(None, map(self._lack, dict.fromkeys(experiments))))
         if not lacking:
             return
-        where = f"{self.paper} at scale {self.scale}" if self.folder is None else f"{self.folder}"
-        fix = f"snakemake --config scale={self.scale} -- {target}"
         if self.folder is not None:
-            name = lacking[0]
-            fix = f"python -m {self.paper} run --experiment {name} --out {self.folder}/{name}"
+            where, first = f"{self.folder}", lacking[0]
+            fix = f"python -m {self.paper} run --experiment {first} --out {self.folder}/{first}"
+        else:
+            where = f"{self.paper} at scale {self.scale}"
+            fix = f"./reproduce {self.scale} {self.paper}"
+            if len(targets) == 1:
+                fix = f"snakemake --config scale={self.scale} -- {targets[0]}"
         raise FileNotFoundError(
             errno.ENOENT,
-            f"no collected results in {where} of {', '.join(lacking)}; make them with: {fix}",
+            f"{where}: no collected results of {', '.join(lacking)}; make them with: {fix}",
         )
+
+    def _lack(self, experiment):
+        """Return an experiment's name if its results are not whole, with the number of runs."""
+        if not self._has(experiment):
+            return experiment
+        if self.folder is None:
+            expected = set(self.config(experiment).expected_keys())
+            there = self.runs(experiment)[KEYS].itertuples(index=False, name=None)
+            if n_missing := len(expected.difference(there)):
+                return f"{experiment} ({n_missing} of {len(expected)} runs)"
+        return None
 
     def outdated(self, experiments):
         """Return the methods whose runs were made by other code than the present.

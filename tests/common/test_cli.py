@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from fivebo.common import cli
-from fivebo.common.lab.experiments import papers
-from tests.conftest import environment
+from fivebo.common.lab.experiments import load_paper, load_study, papers
+from fivebo.common.page.styles import style
+from fivebo.common.referee import claims
+from tests.conftest import environment, plant
 
 COMMANDS = ("list", "run", "collect", "figure", "claims", "fidelity")
 RUN = ["run", "--experiment", "search", "--scale", "smoke"]
@@ -45,6 +47,8 @@ def test_help_has_examples_that_exist(paper, command, capsys):
         (["run", "--experiment", "fig1b", "--seeds", "9-0"], "--seeds 9-0: '9-0' is no seed"),
         (["run", "--experiment", "fig1b", "--seeds", "-1"], "--seeds -1: '-1' is no seed"),
         (["run", "--experiment", "fig1b", "--method", "mt-kbb"], "did you mean 'mt-kb'?"),
+        (["run", "--experiment", "fig1b", "--method", "MT-KB"], "'MT-KB'; did you mean 'mt-kb'?"),
+        (["run", "--experiment", "Fig. 1b"], "unknown experiment 'Fig. 1b'; did you mean 'fig1b'?"),
         (["run", "--experiment", "fig1b", "--variant", "defalt"], "did you mean 'default'?"),
         (["run", "--experiment", "fig1b", "--set", "epsilom=1"], "did you mean 'epsilon'?"),
         (["run", "--experiment", "fig1b", "--horizon", "ten"], "invalid int value: 'ten'"),
@@ -297,3 +301,102 @@ def test_damaged_data_stops_the_run_and_makes_no_row(toy_tree):
     assert f"restore it with: git checkout -- {name}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (toy_tree.path / "mine/runs.parquet").exists()
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_a_method_as_the_paper_spells_it_is_answered_with_its_name(paper, capsys):
+    experiment = next(iter(load_paper(paper).experiments))
+    for method in load_study(paper).METHODS:
+        label = style(method).label
+        if label != method:
+            words = ["run", "--experiment", experiment, "--method", label]
+            assert cli.main(paper, words) == 2
+            assert f"did you mean {method!r}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("command", ["figure", "claims"])
+def test_without_results_every_missing_experiment_is_named_and_nothing_replaced(
+    tmp_path, paper, command, capsys
+):
+    """In a fresh clone the committed figures and verdicts stay."""
+    table = tmp_path / "figures/paper" / paper / "claims.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("committed")
+    assert cli.main(paper, [command, "--scale", "paper"]) == 1
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "make them with: " in said
+    config = load_paper(paper)
+    shown = {name for figure in config.figures.values() for name in figure["experiments"]}
+    claimed = {name for claim in config.claims for name in claims.experiments_of(claim)}
+    for name in shown if command == "figure" else claimed:
+        assert re.search(rf"[ ,]{name}[,;]", said)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [table]
+    assert table.read_text() == "committed"
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """A tree with the collected results of the toy's experiment at the smoke scale."""
+    tree = plant(tmp_path_factory.mktemp("collected") / "tree", ["toy"])
+    for block in ("seeds-000-001", "seeds-002-003"):
+        tree.run("-m", "toy", *RUN, "--block", block)
+    tree.run("-m", "toy", "collect", "--experiment", "search", "--scale", "smoke")
+    return tree
+
+
+@pytest.mark.parametrize("command", [["figure", "fig1"], ["claims"]])
+def test_results_with_fewer_runs_than_configured_are_refused(collected, tmp_path, command):
+    tree = collected.copy(tmp_path / "tree")
+    tree.run("-m", "toy", *command, "--scale", "smoke")
+    files = {path: path.read_bytes() for path in tree.path.glob("figures/smoke/toy/*")}
+    path = tree.path / "results/smoke/toy/search/runs.parquet"
+    pd.read_parquet(path)[:-3].to_parquet(path)
+    done = tree.run("-m", "toy", *command, "--scale", "smoke", check=False)
+    assert done.returncode == 1
+    assert "search (3 of 16 runs); make them with: snakemake --config scale=smoke" in done.stderr
+    assert all(path.read_bytes() == old for path, old in files.items())
+
+
+@pytest.mark.parametrize("command", [["figure", "fig1"], ["claims"]])
+def test_runs_of_other_code_are_said(collected, tmp_path, command):
+    tree = collected.copy(tmp_path / "tree")
+    assert "other code" not in tree.run("-m", "toy", *command, "--scale", "smoke").stderr
+    tree.edit("toy/algorithms.py", "% 2", "% 3")
+    said = tree.run("-m", "toy", *command, "--scale", "smoke").stderr
+    assert said == "note: made by other code than the present: search (greedy)\n"
+
+
+def test_an_ablation_is_drawn_and_judged_beside_its_runs(collected, tmp_path):
+    tree = collected.copy(tmp_path / "tree")
+    words = ["--set", "n_points=9", "--seeds", "3-9", "--horizon", "5", "--variant", "few"]
+    tree.run("-m", "toy", *RUN, *words, "--out", "mine")
+    before = {path: path.read_bytes() for path in tree.path.glob("figures/**/*")}
+    tree.run("-m", "toy", "figure", "--results", "mine", "--scale", "smoke")
+    done = tree.run("-m", "toy", "claims", "--results", "mine", "--scale", "smoke")
+    drawn = pd.read_csv(tree.path / "mine/figures/fig1.csv")
+    assert sorted(set(drawn["step"])) == [1, 2, 3, 4, 5]
+    verdicts = pd.read_csv(tree.path / "mine/figures/claims.csv")
+    assert verdicts["n"].tolist() == [7]
+    assert "1 of 1 claims are about mine" in done.stdout
+    assert {path: path.read_bytes() for path in tree.path.glob("figures/**/*")} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["figure", "fig1", "--results", "none"], "none: no runs.parquet in it"),
+        (["figure", "fig1", "--results", "slow"], "no collected results of search; make them with:"
+         " python -m toy run --experiment search --out slow/search"),
+        (["figure", "--results", "twice"], "twice/a and twice/b both hold runs of slow"),
+    ],
+)  # fmt: skip
+def test_results_that_cannot_be_read_are_one_line(toy_tree, words, message):
+    run = ["-m", "toy", "run", "--experiment", "slow", "--seeds", "0", "--scale", "smoke"]
+    for out in ("slow", "twice/a", "twice/b") if words[-1] != "none" else ():
+        toy_tree.run(*run, "--out", out)
+    done = toy_tree.run("-m", "toy", *words, "--scale", "smoke", check=False)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
