@@ -71,12 +71,10 @@ def _write_advice(error, path):
     if error.errno == errno.ENOSPC:
         return (
             f"no space left on the disk of {path.parent}: free some, then run again "
-            "(finished seeds are kept)"
+            "(finished runs are kept)"
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        return (
-            f"cannot write to {path.parent}: make it writable, or choose another folder with --out"
-        )
+        return f"cannot write to {path.parent}: make it writable with: chmod -R u+w {path.parent}"
     return f"cannot write {path}: {error.strerror or error}"
 
 

@@ -138,7 +138,6 @@ def _check_keys(claim, test, where):
             raise ValueError(
                 f"{where}.{key}: expected a number from {low} to {high}, got {claim[key]!r}"
             )
-
     step = claim.get("step", 1)
     if step != "mean" and not (_is_number(step) and step >= 1):
         raise ValueError(f"{where}.step: expected a step from 1 on, or 'mean', got {step!r}")
