@@ -34,8 +34,8 @@ EXAMPLES = {
     ],
     "estimate": ["estimate --scale paper", "estimate --experiment {experiment} --cores 8"],
     "collect": ["collect --experiment {experiment} --scale quick"],
-    "figure": ["figure", "figure {figure} --scale quick"],
-    "claims": ["claims --scale quick"],
+    "figure": ["figure", "figure {figure} --scale quick", "figure {figure} --results my-ablation"],
+    "claims": ["claims --scale quick", "claims --results my-ablation"],
     "fidelity": ["fidelity", "fidelity --table", "fidelity --fix"],
 }
 
@@ -240,6 +240,9 @@ def _add_options(name, parser):
         parser.add_argument("experiment", nargs="?", help="show this one with all its settings")
     if name == "figure":
         parser.add_argument("figures", nargs="*", metavar="FIGURE", help="default: all")
+    if name in ("figure", "claims"):
+        read = "read what `run --out DIR` made, and write to DIR/figures"
+        parser.add_argument("--results", metavar="DIR", help=read)
     if name == "fidelity":
         parser.add_argument("--table", action="store_true", help="print the table of the README")
         parser.add_argument("--fix", action="store_true", help="write it into the README")

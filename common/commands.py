@@ -1,14 +1,16 @@
 """The commands of a paper; `fivebo.common.cli` parses their arguments and catches their errors."""
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 import re
 import sys
 from pathlib import Path
 
-from fivebo.common.files import ROOT
+from fivebo.common.files import ROOT, read_parquet
 from fivebo.common.lab.experiments import load_paper, load_study
+from fivebo.common.lab.records import KEYS
 from fivebo.common.lab.settings import field_types
 from fivebo.common.names import UsageError, check_name, load_module
 
@@ -65,12 +67,14 @@ def run_command(args):
 
     --set changes one field of the paper's parameters or of the problem; `list E` shows them all.
     The tables runs.parquet and trace.parquet go to --out; running the same again after a kill
-    goes on from the last finished seed.
+    goes on from the last finished run. `figure --results DIR` and `claims --results DIR` show and
+    judge what --out DIR holds.
     """
     from fivebo.common.lab import jobs
 
     with _checking():
         full = _experiment(args)
+        _check_methods(args)
         experiment = full.select(
             methods=args.method,
             variants=args.variant,
@@ -80,10 +84,16 @@ def run_command(args):
         if args.block:
             check_name("block", args.block, dict(full.blocks()))
         seeds = dict(full.blocks())[args.block] if args.block else _seeds(args.seeds, full)
-    folder = Path(args.out) if args.out else _default_folder(args, full, experiment)
+        folder = Path(args.out) if args.out else _default_folder(args, full, experiment)
+        if not args.block:
+            _check_no_loss(folder, experiment, seeds)
+            jobs.check_settings(experiment, seeds)
     with _progress(len(experiment.expected_keys(seeds)), args) as (say, tick):
-        tables = jobs.run_seeds(experiment, seeds, folder / "parts", say, tick)
-    jobs.write_block(tables, folder, args.block)
+        if args.block:
+            tables = jobs.run_block(experiment, args.block, folder, say, tick)
+        else:
+            tables = jobs.run_seeds(experiment, seeds, jobs.kept_runs(folder), say, tick)
+            jobs.write_tables(tables, folder)
     _summarise(tables, jobs.final_values(tables[1]), folder)
     # for the workflow a failed run is a result, for a user it is a failure
     return int(not args.block and (tables[0]["status"] == "failed").any())
@@ -93,6 +103,16 @@ def _experiment(args):
     experiments = load_paper(args.paper, args.scale).experiments
     check_name("experiment", args.experiment, experiments)
     return experiments[args.experiment]
+
+
+def _check_methods(args):
+    """Answer a method in the paper's spelling, as figures label it, with the name it has here."""
+    from fivebo.common.page.styles import style
+
+    known = load_study(args.paper).METHODS
+    for method in args.method:
+        labels = [(style(name).label, name) for name in known]
+        check_name("method", method, known, "--method", labels)
 
 
 def _seeds(text, experiment):
@@ -110,6 +130,21 @@ def _seeds(text, experiment):
             )
         seeds += range(int(match[1]), int(match[2] or match[1]) + 1)
     return list(dict.fromkeys(seeds))
+
+
+def _check_no_loss(folder, experiment, seeds):
+    """Refuse to replace tables that hold runs which the new ones would not."""
+    if not (folder / "runs.parquet").is_file():
+        return
+    there = read_parquet(folder / "runs.parquet")[KEYS].itertuples(index=False, name=None)
+    lost = sorted(set(there).difference(experiment.expected_keys(seeds)))
+    if lost:
+        *_, method, variant, seed = lost[0]
+        raise ValueError(
+            f"{folder} holds {len(lost)} runs that this one would drop, first {method}, variant "
+            f"{variant}, seed {seed}: ask for these too (finished runs are kept), or choose "
+            "another folder with --out"
+        )
 
 
 def _default_folder(args, full, experiment):
@@ -173,33 +208,70 @@ def collect_command(args):
 
 
 def figure_command(args):
-    """Draw figures of the paper from collected results: pdf, png, and csv of what is plotted."""
-    from fivebo.common.lab.results import Results
+    """Draw figures of the paper from collected results: pdf, png, and csv of what is plotted.
+
+    With --results DIR, the runs that `run --out DIR` made (or DIR/E of each experiment E) are drawn
+    to DIR/figures, and the committed figures stay as they are.
+    """
     from fivebo.common.page import plotting
 
+    results, config, folder = _read_results(args)
     with _checking():
-        config = load_paper(args.paper, args.scale)
         for name in args.figures:
             check_name("figure", name, config.figures)
-    results = Results(args.scale, args.paper, Path())
+    shown = {name: config.figures[name]["experiments"] for name in config.figures}
+    if args.results and not args.figures:  # those for which DIR has runs
+        shown = {f: names for f, names in shown.items() if set(names) <= set(config.experiments)}
+    chosen = args.figures or list(shown)
+    needed = [name for figure in chosen for name in shown[figure]]
+    results.require(needed, [folder / f"{name}.png" for name in chosen])
+    _say_outdated(results, needed)
     module = load_module(f"{args.paper}.figures")
-    folder = Path("figures", args.scale, args.paper)
-    for name in args.figures or config.figures:
+    for name in chosen:
         figure, data = getattr(module, name.replace("-", "_"))(results)
         paths = plotting.save(figure, data, folder, name)
         print(f"{name}: {', '.join(str(path) for path in paths)}")
 
 
-def claims_command(args):
-    """Test the claims of the paper on collected results and write the table of verdicts."""
+def _read_results(args):
+    """Return the results that a command reads, their configuration, and where its output goes."""
     from fivebo.common.lab.results import Results
-    from fivebo.common.referee import claims
 
     with _checking():
-        config = load_paper(args.paper, args.scale)
-        claims.validate(config.claims, config)
-    frame = claims.evaluate(config, Results(args.scale, args.paper, Path()))
-    path = claims.write(frame, Path("figures", args.scale, args.paper))
+        results = Results(args.scale, args.paper, Path(), args.results and Path(args.results))
+        config = results.paper_config
+    folder = Path("figures", args.scale, args.paper)
+    return results, config, Path(args.results, "figures") if args.results else folder
+
+
+def _say_outdated(results, experiments):
+    """Say which methods' runs were made by other code than the present."""
+    found = results.outdated(dict.fromkeys(experiments))
+    if found:
+        named = "; ".join(f"{name} ({', '.join(methods)})" for name, methods in found.items())
+        print(f"note: made by other code than the present: {named}", file=sys.stderr)
+
+
+def claims_command(args):
+    """Test the claims of the paper on collected results and write the table of verdicts.
+
+    With --results DIR, the claims about the experiments that `run --out DIR` made (or DIR/E of
+    each experiment E) are tested, and the verdicts go to DIR/figures/claims.csv.
+    """
+    from fivebo.common.referee import claims
+
+    results, config, folder = _read_results(args)
+    with _checking():
+        claims.validate(config.claims, load_paper(args.paper, args.scale))
+    tried = config.claims
+    if args.results:
+        tried = [c for c in tried if set(claims.experiments_of(c)) <= set(config.experiments)]
+        print(f"{len(tried)} of {len(config.claims)} claims are about {args.results}")
+    needed = dict.fromkeys(name for claim in tried for name in claims.experiments_of(claim))
+    results.require(needed, [folder / "claims.csv"])
+    _say_outdated(results, needed)
+    frame = claims.evaluate(dataclasses.replace(config, claims=tried), results)
+    path = claims.write(frame, folder)
     shown = frame[["id", "comparison", "n", "effect", "low", "high", "verdict"]]
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
     print(f"table: {path}")

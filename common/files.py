@@ -69,16 +69,28 @@ def atomic_path(path):
             temporary.unlink(missing_ok=True)
 
 
+def append_bytes(path, data):
+    """Add to the end of a file, all or nothing; errors are those of `atomic_path`."""
+    path, size = Path(path), None
+    try:
+        with open(path, "ab", buffering=0) as file:
+            size = file.tell()
+            if file.write(data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        if size is not None:
+            os.truncate(path, size)
+        raise OSError(error.errno, _write_advice(error, path)) from error
+
+
 def _write_advice(error, path):
     if error.errno == errno.ENOSPC:
         return (
             f"no space left on the disk of {path.parent}: free some, then run again "
-            "(finished seeds are kept)"
+            "(finished runs are kept)"
         )
     if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        return (
-            f"cannot write to {path.parent}: make it writable, or choose another folder with --out"
-        )
+        return f"cannot write to {path.parent}: make it writable with: chmod -R u+w {path.parent}"
     return f"cannot write {path}: {error.strerror or error}"
 
 

@@ -50,7 +50,7 @@ def public_names(package, home):
     return names, find
 
 
-def unknown_name(kind, name, valid):
+def unknown_name(kind, name, valid, spellings=()):
     """Say that a name is unknown, with the nearest valid one.
 
     Parameters
@@ -58,9 +58,11 @@ def unknown_name(kind, name, valid):
     kind : str
         What the name should be, such as "method".
     name : object
-        The name given.
+        The name given; capitals and punctuation do not count for nearness.
     valid : iterable of str
         The names that exist.
+    spellings : iterable of (str, str), optional
+        Other spellings, each with the valid name that it stands for.
 
     Returns
     -------
@@ -68,12 +70,19 @@ def unknown_name(kind, name, valid):
         One line: the name, the nearest valid one if any is near, and all valid ones.
     """
     valid = [str(v) for v in valid]
-    near = difflib.get_close_matches(str(name), valid, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    known = {_plain(spelling): meant for spelling, meant in spellings}
+    known |= {_plain(v): v for v in reversed(valid)}
+    near = difflib.get_close_matches(_plain(str(name)), known, n=1, cutoff=0.5)
+    hint = f"; did you mean {known[near[0]]!r}?" if near else ""
     return f"unknown {kind} {name!r}{hint} (valid: {', '.join(valid) or 'none'})"
 
 
-def check_name(kind, name, valid, where=""):
+def _plain(name):
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def check_name(kind, name, valid, where="", spellings=()):
     """Raise ValueError with the nearest valid name unless `name` is one of `valid`."""
     if name not in valid:
-        raise ValueError(f"{where + ': ' if where else ''}{unknown_name(kind, name, valid)}")
+        said = unknown_name(kind, name, valid, spellings)
+        raise ValueError(f"{where + ': ' if where else ''}{said}")

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import io
 import json
 import os
 import shutil
@@ -20,7 +21,7 @@ import psutil
 
 from fivebo.common.lab.experiments import SCALES, papers
 from fivebo.common.names import unknown_name
-from fivebo.common.workflow import OWNER
+from fivebo.common.workflow import OWNER, check_target
 
 NEEDED_MB = 200
 LOOKS = {"-n", "--dry-run", "--dryrun", "--lint", "--list", "-l", "--list-rules", "--unlock"}
@@ -33,13 +34,11 @@ class UsageError(Exception):
 
 def main(argv=None):
     """Run the workflow; return the exit code of Snakemake, 2 if it could not start."""
-    args = list(sys.argv[1:] if argv is None else argv)
-    scale = next((word for word in args if word in SCALES), "quick")
-    args = [word for word in args if word != scale]
     try:
         _check_place()
+        scale, args = _split(list(sys.argv[1:] if argv is None else argv))
         _check_cores(args)
-        _check_target(args)
+        targets = _checked_targets(args)
         _check_disk()
         settle_lock()
     except UsageError as error:
@@ -47,8 +46,10 @@ def main(argv=None):
         return 2
     except KeyboardInterrupt:
         return 130
-    code = _snakemake([*args, "--config", f"scale={scale}"])
+    code = _snakemake(args)
     if not LOOKS.intersection(args):
+        if code == 0 and targets and "all" not in targets:
+            _write_report(scale)
         print(_ending(code, scale), file=sys.stderr if code else sys.stdout)
     return code
 
@@ -61,6 +62,33 @@ def _check_place():
         )
 
 
+def _split(args):
+    """Return the scale, and the arguments for Snakemake with one --config that holds it.
+
+    Snakemake takes the last --config alone, and any word after it for a setting.
+    """
+    config, rest, inside = {}, [], False
+    for word in args:
+        name, equals, value = word.partition("=")
+        if word in ("--config", "-C"):
+            inside = True
+        elif inside and equals and not word.startswith("-"):
+            config[name] = value
+        else:
+            inside = False
+            rest.append(word)
+    scales = [*(word for word in rest if word in SCALES), *filter(None, [config.get("scale")])]
+    if len(set(scales)) > 1:
+        raise UsageError(f"two scales, {scales[0]} and {scales[1]}: give one")
+    config["scale"] = scale = scales[0] if scales else "quick"
+    if scale not in SCALES:
+        raise UsageError(unknown_name("scale", scale, SCALES))
+    rest = [word for word in rest if word not in SCALES]
+    end = rest.index("--") if "--" in rest else len(rest)
+    settings = [f"{name}={value}" for name, value in config.items()]
+    return scale, [*rest[:end], "--config", *settings, *rest[end:]]
+
+
 def _check_cores(args):
     """Refuse a number of cores with which Snakemake would wait for ever or stop half-way."""
     for option, value in pairwise([*args, ""]):
@@ -71,12 +99,26 @@ def _check_cores(args):
             raise UsageError(f"{option} must be an integer >= 1 or all, got {value!r}")
 
 
-def _check_target(args):
-    """Refuse a first word that is no scale, paper or file: a slip such as `smok`."""
-    if args and not args[0].startswith("-") and "/" not in args[0]:
-        valid = [*SCALES, *papers(), "all"]
-        if args[0] not in valid:
-            raise UsageError(unknown_name("scale or paper", args[0], valid))
+def _checked_targets(args):
+    """Return the targets; refuse one that does not exist, a slip such as `smok`."""
+    from snakemake.cli import get_argument_parser
+
+    end = args.index("--") if "--" in args else len(args)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            given, unknown = get_argument_parser().parse_known_args(args[:end])
+    except SystemExit:  # Snakemake says itself what is wrong with an option
+        return []
+    targets = [*given.targets, *(w for w in unknown if not w.startswith("-")), *args[end + 1 :]]
+    for target in targets:
+        try:
+            check_target(target)
+        except ValueError as error:
+            if "/" in target:
+                raise UsageError(str(error)) from error
+            valid = [*SCALES, *papers(), "all"]
+            raise UsageError(unknown_name("scale or paper", target, valid)) from error
+    return targets
 
 
 def _check_disk():
@@ -171,6 +213,13 @@ def _snakemake(args):
                 print("\nreproduce: stopping; finished seeds are kept", file=sys.stderr)
     finally:
         signal.signal(signal.SIGTERM, old)
+
+
+def _write_report(scale):
+    """Write the page of what is built: the workflow makes it for all papers together only."""
+    if any(Path("figures", scale).glob("*/claims.csv")):
+        words = [sys.executable, "-m", "fivebo.common.page.report", "--scale", scale]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
 
 
 def _ending(code, scale):

@@ -1,6 +1,7 @@
 """What the Snakefile asks: which files belong to which rule, and what their contents depend on."""
 
 import functools
+import hashlib
 import json
 import os
 import shlex
@@ -9,10 +10,11 @@ import sys
 from pathlib import Path
 
 from fivebo.common.files import ROOT
-from fivebo.common.lab import jobs
+from fivebo.common.lab import stamps
 from fivebo.common.lab.datasets import DataError
 from fivebo.common.lab.experiments import SCALES, load_paper, papers
 from fivebo.common.lab.fingerprint import fingerprint
+from fivebo.common.lab.jobs import TABLES
 from fivebo.common.names import check_name
 from fivebo.common.referee import claims
 
@@ -48,8 +50,8 @@ def check(scale):
         check_name("scale", scale, SCALES, "--config scale")
         for paper in papers():
             for experiment in load(paper, scale).experiments.values():
-                jobs.settings_of(experiment)
-                _check_bundled(jobs.data_of(experiment))
+                stamps.settings_of(experiment)
+                _check_bundled(stamps.data_of(experiment))
     except (ValueError, DataError) as error:
         raise WorkflowError(str(error)) from None
 
@@ -72,9 +74,43 @@ def record_owner():
     OWNER.write_text(json.dumps(owner), encoding="utf-8")
 
 
+def check_target(target):
+    """Raise ValueError with the nearest valid name unless Snakemake can be asked for a target.
+
+    Parameters
+    ----------
+    target : str
+        A paper, "all", or a file below figures/, results/ or data/.
+    """
+    top, *inner = target.removeprefix("./").split("/")
+    if not inner:
+        check_name("paper", target, [*papers(), "all"])
+    if top not in ("figures", "results") or len(inner) < 3:
+        return
+    check_name("scale", inner[0], SCALES, target)
+    check_name("paper", inner[1], papers(), target)
+    config = load(inner[1], inner[0])
+    if top == "results":
+        check_name("experiment", inner[2], config.experiments, target)
+    elif inner[2] != "claims.csv":
+        check_name("figure", Path(inner[2]).stem, config.figures, target)
+
+
+def _named(kind, name, found):
+    """Return what a target names, or stop with the nearest valid name."""
+    from snakemake.exceptions import WorkflowError
+
+    try:
+        check_name(kind, name, found)
+    except ValueError as error:
+        raise WorkflowError(str(error)) from None
+    return found[name]
+
+
 def experiment(wildcards):
     """Return the experiment that a job's wildcards name."""
-    return load(wildcards.paper, wildcards.scale).experiments[wildcards.experiment]
+    experiments = load(wildcards.paper, wildcards.scale).experiments
+    return _named("experiment", wildcards.experiment, experiments)
 
 
 def targets(paper, scale):
@@ -93,21 +129,22 @@ def report_inputs(wildcards):
 
 def data_files(wildcards):
     """Return the data files that a run reads."""
-    return jobs.data_of(experiment(wildcards))
+    return stamps.data_of(experiment(wildcards))
 
 
 def blocks(wildcards):
     """Return the tables of all blocks of an experiment."""
     folder = f"results/{wildcards.scale}/{wildcards.paper}/{wildcards.experiment}/blocks"
     names = [name for name, _ in experiment(wildcards).blocks()]
-    return [f"{folder}/{name}.{table}.parquet" for name in names for table in jobs.TABLES]
+    return [f"{folder}/{name}.{table}.parquet" for name in names for table in TABLES]
 
 
 def shown(wildcards):
     """Return the experiments that a figure shows, or all of a paper for its claims."""
     config = load(wildcards.paper, wildcards.scale)
     figure = getattr(wildcards, "figure", None)
-    names = config.figures[figure]["experiments"] if figure else config.experiments
+    figures = config.figures
+    names = _named("figure", figure, figures)["experiments"] if figure else config.experiments
     return [config.experiments[name] for name in names]
 
 
@@ -115,12 +152,12 @@ def tables(wildcards):
     """Return the collected tables of the experiments that a figure or the claims show."""
     folder = f"results/{wildcards.scale}/{wildcards.paper}"
     names = [experiment.name for experiment in shown(wildcards)]
-    return [f"{folder}/{name}/{table}.parquet" for name in names for table in jobs.TABLES]
+    return [f"{folder}/{name}/{table}.parquet" for name in names for table in TABLES]
 
 
 def run_settings(wildcards):
     """Return the settings and data that a run depends on."""
-    return jobs.settings_of(experiment(wildcards))
+    return stamps.settings_of(experiment(wildcards))
 
 
 def origins(wildcards):
@@ -136,17 +173,24 @@ def origins(wildcards):
     else:
         configs = [load(paper, wildcards.scale) for paper in papers()]
         experiments = [e for config in configs for e in config.experiments.values()]
-    return sorted(f"{e.paper} {e.name} {e.seeds} {jobs.stamp_of(e)}" for e in experiments)
+    return sorted(f"{e.paper} {e.name} {e.seeds} {_origin(e)}" for e in experiments)
+
+
+def _origin(experiment):
+    text = json.dumps([stamps.codes_of(experiment), stamps.settings_of(experiment)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def run_code(wildcards):
-    """Return the fingerprint that a run depends on."""
-    return jobs.code_of(wildcards.paper)
+    """Return the fingerprints that a job's runs depend on, of each method, as text."""
+    return json.dumps(stamps.codes_of(experiment(wildcards)))
 
 
 def figure_code(wildcards):
     """Return the fingerprint that a figure depends on."""
-    return fingerprint([f"fivebo.{wildcards.paper}.figures"])
+    function = wildcards.figure.replace("-", "_")
+    drawing = f"fivebo.{wildcards.paper}.figures:{function}"
+    return fingerprint([drawing, "fivebo.common.page.plotting:save"])
 
 
 def claims_code(_wildcards):

@@ -94,6 +94,15 @@ def test_scripts_are_executable_and_valid():
         (["--cores=x", "smoke"], "--cores must be an integer >= 1 or all, got 'x'"),
         (["-j", "-3"], "-j must be an integer >= 1 or all, got '-3'"),
         (["smok"], "did you mean 'smoke'"),
+        (["smoke", "mtbo", "mtob"], "unknown scale or paper 'mtob'; did you mean 'mtbo'?"),
+        (["--cores", "2", "mtbo", "-n", "mtob"], "did you mean 'mtbo'?"),
+        (["--", "mtob"], "did you mean 'mtbo'?"),
+        (["smoke", "quick"], "two scales, smoke and quick: give one"),
+        (["smoke", "--config", "scale=quick"], "two scales, smoke and quick: give one"),
+        (["--config", "scale=smok", "mtbo"], "unknown scale 'smok'; did you mean 'smoke'?"),
+        (["figures/quick/mtbo/fig9.png"], "unknown figure 'fig9'; did you mean 'fig"),
+        (["figures/quick/mtob/fig1.png"], "unknown paper 'mtob'; did you mean 'mtbo'?"),
+        (["results/quik/mtbo/fig1b/runs.parquet"], "unknown scale 'quik'; did you mean 'quick'?"),
     ],
 )
 def test_wrong_words_are_one_line(words, message, capsys):
@@ -120,5 +129,11 @@ def test_the_scale_may_stand_anywhere(monkeypatch, capsys):
     seen = []
     monkeypatch.setattr(reproduce, "_snakemake", lambda args: seen.append(args) or 0)
     monkeypatch.setattr(reproduce, "settle_lock", lambda: None)
-    assert reproduce.main(["--cores", "1", "smoke", "-n"]) == 0
-    assert seen == [["--cores", "1", "-n", "--config", "scale=smoke"]]
+    for words, handed in [
+        ("--cores 1 smoke -n", "--cores 1 -n --config scale=smoke"),
+        ("--config scale=smoke mtbo -n", "mtbo -n --config scale=smoke"),
+        ("-C scale=smoke x=1 -n --config y=2 -- mtbo", "-n --config scale=smoke x=1 y=2 -- mtbo"),
+        ("-n", "-n --config scale=quick"),
+    ]:
+        assert reproduce.main(words.split()) == 0
+        assert seen.pop() == handed.split()

@@ -59,7 +59,7 @@ def test_build_makes_tables_figures_and_claims(built):
     runs = pd.read_parquet(built.path / TABLES[0])
     assert len(runs) == 16
     assert set(runs["status"]) == {"ok"}
-    assert runs["code"].nunique() == 1
+    assert set(runs.groupby("method")["code"].nunique()) == {1}
 
 
 def test_second_run_does_nothing(copied):
@@ -74,11 +74,39 @@ def test_docstring_comment_and_layout_edits_rerun_nothing(copied):
     assert copied.outputs("toy", "toytwo") == []
 
 
-def test_algorithm_edit_reruns_the_runs_of_that_paper_only(copied):
+def test_edit_of_a_method_reruns_its_runs_only(copied):
     copied.edit("toy/algorithms.py", "% 2", "% 3")
-    outputs = copied.outputs("toy", "toytwo")
-    assert sum("/blocks/" in output for output in outputs) == 3
-    assert all("toy/" in output and "toytwo/" not in output for output in outputs)
+    before = bits(copied, dropped=[])
+    blocks = [output for output in copied.outputs("toy", "toytwo") if "/blocks/" in output]
+    assert len(blocks) == 2
+    assert all("smoke/toy/search/" in block for block in blocks)
+    copied.snakemake("--cores", "2", "--", "toy")
+    log = next(copied.path.glob("results/smoke/toy/search/blocks/*.log")).read_text()
+    assert "seed 0 done, 2 of 4 runs kept from an earlier one" in log
+    for old, new in zip(before, bits(copied, dropped=[]), strict=True):
+        uniform = [
+            table[table["method"] == "uniform"].reset_index(drop=True) for table in (old, new)
+        ]
+        pd.testing.assert_frame_equal(*uniform, check_exact=True)
+    assert copied.outputs("toy", "toytwo") == []
+
+
+def test_a_new_method_or_variant_runs_only_itself(copied):
+    copied.edit(
+        "toy/study.py",
+        '    "greedy": ',
+        '    "twin": lambda *given: METHODS["greedy"](*given),\n    "greedy": ',
+    )
+    assert copied.outputs("toy", "toytwo") == []
+    copied.edit("toy/experiments.yaml", "[uniform, greedy]", "[uniform, greedy, twin]")
+    copied.edit(
+        "toy/experiments.yaml",
+        "      few: {}\n",
+        "      few: {}\n      none: {methods: [uniform]}\n",
+    )
+    copied.snakemake("--cores", "2", "--", "toy")
+    log = next(copied.path.glob("results/smoke/toy/search/blocks/*.log")).read_text()
+    assert "seed 0 done, 4 of 7 runs kept from an earlier one" in log
 
 
 def test_figure_edit_redraws_figures_only(copied):
@@ -89,7 +117,7 @@ def test_figure_edit_redraws_figures_only(copied):
 
 
 def test_edit_of_shared_code_reruns_every_paper(copied):
-    copied.edit("common/search/rng.py", "import hashlib", "import hashlib\n\nUNUSED = 1")
+    copied.edit("common/search/rng.py", "names = [paper, ", "names = [paper + '', ")
     outputs = copied.outputs("toy", "toytwo")
     assert sum("/blocks/" in output for output in outputs) == 6
 
@@ -196,7 +224,7 @@ def slowed(tree):
 
 
 def test_killed_snakemake_is_resumed_and_its_orphan_waited_for(built, toy_tree):
-    orphans = start_and_kill_master(slowed(toy_tree), "results/smoke/toy/slow/parts/*.runs.parquet")
+    orphans = start_and_kill_master(slowed(toy_tree), "results/smoke/toy/slow/parts/*.kept")
     for process in orphans:
         process.suspend()
     words = [sys.executable, "-m", "fivebo.common.reproduce", "smoke", "--cores", "2", *SLOW]
@@ -217,16 +245,14 @@ def test_killed_snakemake_is_resumed_and_its_orphan_waited_for(built, toy_tree):
 
 
 def test_kill_of_everything_loses_no_finished_seed(built, toy_tree):
-    orphans = start_and_kill_master(slowed(toy_tree), "results/smoke/toy/slow/parts/*.runs.parquet")
+    orphans = start_and_kill_master(slowed(toy_tree), "results/smoke/toy/slow/parts/*.kept")
     for process in orphans:
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()
-    kept = {
-        path: path.stat().st_mtime_ns for path in toy_tree.path.glob("results/**/parts/*.parquet")
-    }
+    kept = {path: path.read_bytes() for path in toy_tree.path.glob("results/**/parts/*.kept")}
     done = toy_tree.run("-m", "fivebo.common.reproduce", "smoke", "--cores", "2", *SLOW)
     assert "still at work" not in done.stderr
-    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    assert all(path.read_bytes().startswith(before) for path, before in kept.items())
     log = next(toy_tree.path.glob("results/smoke/toy/slow/blocks/*.log")).read_text()
     assert "kept from an earlier run" in log
     assert_same_bits(built, toy_tree, names=SLOW, dropped=[*VOLATILE, "params", "code"])
@@ -266,6 +292,37 @@ def test_reproduce_refuses_what_cannot_work(toy_tree):
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["figures/smoke/toy/fig9.png"], "unknown figure 'fig9'; did you mean 'fig1'?"),
+        (["results/smoke/toy/serch/runs.parquet"], "unknown experiment 'serch'; did you mean"),
+    ],
+)
+def test_an_unknown_file_as_target_is_one_line(toy_tree, words, message):
+    done = toy_tree.run("-m", "fivebo.common.reproduce", "smoke", *words, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    done = toy_tree.snakemake("--cores", "1", "--", *words, check=False)
+    assert done.returncode == 1
+    assert message in done.stdout + done.stderr
+    assert "KeyError" not in done.stderr
+
+
+def test_one_paper_has_a_report_page_too(copied):
+    done = copied.run("-m", "fivebo.common.reproduce", "smoke", "--cores", "2", "toy")
+    assert done.stdout.splitlines()[-4:] == [
+        "Report:  figures/smoke/index.html",
+        "Claims:  figures/smoke/claims.csv",
+        "Figures: figures/smoke/toy",
+        "Figures: figures/smoke/toytwo",
+    ]
+    assert (
+        "Looking for the largest number" in (copied.path / "figures/smoke/index.html").read_text()
+    )
+
+
 def test_interrupted_run_says_so_and_leaves_no_lock(toy_tree):
     slowed(toy_tree)
     words = [sys.executable, "-m", "fivebo.common.reproduce", "smoke", "--cores", "1", *SLOW]
@@ -273,7 +330,7 @@ def test_interrupted_run_says_so_and_leaves_no_lock(toy_tree):
         run = subprocess.Popen(
             words, cwd=toy_tree.path, env=environment(), stdout=log, stderr=log, process_group=0
         )
-    while not list(toy_tree.path.glob("results/smoke/toy/slow/parts/*.runs.parquet")):
+    while not list(toy_tree.path.glob("results/smoke/toy/slow/parts/*.kept")):
         assert run.poll() is None, (toy_tree.path / "log").read_text()
         time.sleep(0.05)
     os.killpg(run.pid, signal.SIGINT)
@@ -305,9 +362,12 @@ def test_smoke_run_is_complete_and_stays_so(smoke):
     assert smoke.outputs() == []
 
 
-def test_edit_of_a_real_algorithm_reruns_its_paper(smoke, tmp_path):
+def test_edit_of_a_real_baseline_reruns_the_experiments_that_have_it(smoke, tmp_path):
     tree = smoke.copy(tmp_path / "tree")
-    tree.edit("mtbo/algorithms.py", "import numpy as np", "import numpy as np\n\nUNUSED = 1")
-    blocks = [output for output in tree.outputs() if "/blocks/" in output]
-    names = {path.parent.parent.name for path in tree.path.glob("results/smoke/mtbo/*/blocks/*")}
-    assert {block.split("/")[3] for block in blocks} == names
+    tree.edit(
+        "mtbo/baselines.py", "class MOBO(ScalarizedUCB):", "class MOBO(ScalarizedUCB, object):"
+    )
+    blocks = {output.split("/")[3] for output in tree.outputs() if "/blocks/" in output}
+    tables = tree.path.glob("results/smoke/mtbo/*/runs.parquet")
+    methods = {path.parent.name: set(pd.read_parquet(path)["method"]) for path in tables}
+    assert blocks == {name for name, found in methods.items() if "mobo" in found}

@@ -34,7 +34,7 @@ def seed_seconds(experiment, seed=0):
     for variant in experiment.variants:
         for methods in trajectories(study, experiment.methods(variant)):
             for row, _ in run_trajectory(
-                study, experiment, methods=methods, variant=variant, seed=seed, code=""
+                study, experiment, methods=methods, variant=variant, seed=seed
             ):
                 if row["status"] != "ok":
                     raise RuntimeError(

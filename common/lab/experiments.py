@@ -257,6 +257,29 @@ def load_paper(paper, scale="paper", root=ROOT):
     )
 
 
+def as_run(experiment, runs):
+    """Return an experiment as a table of runs has it: variants, methods, seeds, horizon, settings.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    runs : DataFrame
+        See `fivebo.common.lab.records`.
+
+    Returns
+    -------
+    Experiment
+    """
+    study, settings = load_study(experiment.paper), {}
+    for variant, part in runs.groupby("variant", sort=False):
+        given = json.loads(part["params"].iloc[0])
+        own = {"problem_params": given["problem"], "params": given["method"]}
+        own["methods"] = part["method"].unique().tolist()
+        settings[variant] = _variant(own, study, experiment.problem, f"runs of {experiment.name}")
+    sizes = {"horizon": int(runs["horizon"].max()), "seeds": int(runs["seed"].nunique())}
+    return replace(experiment, settings=settings, **sizes)
+
+
 def _experiments(source, scale):
     """Build every experiment of the file at a scale, its names and settings checked."""
     study = load_study(source["paper"])

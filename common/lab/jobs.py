@@ -1,62 +1,33 @@
-"""What a job does: runs seeds and keeps each as a part, joins parts to blocks, blocks to tables."""
+"""What a job does: runs methods on seeds and keeps each run, joins runs to blocks and tables."""
 
 import errno
-import functools
-import hashlib
-import json
 import tempfile
 from pathlib import Path
 
 from fivebo.common.files import read_parquet, write_parquet
 from fivebo.common.lab import datasets
 from fivebo.common.lab.experiments import load_study
-from fivebo.common.lab.fingerprint import fingerprint
-from fivebo.common.lab.records import RUN_COLUMNS, TRACE_COLUMNS, check_laws
+from fivebo.common.lab.kept import KeptRuns
+from fivebo.common.lab.records import KEYS, RUN_COLUMNS, TRACE_COLUMNS, check_laws
+from fivebo.common.lab.stamps import code_of, data_of, stamps_of
 
 TABLES = ("runs", "trace")
+MEASURED = TRACE_COLUMNS[len(KEYS) :]
+"""Columns of a trace that differ within a run."""
 
 
-@functools.cache
-def code_of(paper):
-    """Return the fingerprint of the code that a paper's runs depend on."""
-    return fingerprint([f"fivebo.{paper}.study", "fivebo.common.lab.runner"])
-
-
-def data_of(experiment):
-    """Return the data files that an experiment reads, as paths relative to the repository.
-
-    An entry of a study's `DATA` is a list, or a function of the experiment that returns one.
-    """
-    files = getattr(load_study(experiment.paper), "DATA", {}).get(experiment.problem, ())
-    return list(files(experiment) if callable(files) else files)
-
-
-def settings_of(experiment):
-    """Return what decides a seed's numbers besides the code: settings and data, as sorted JSON."""
-    names = data_of(experiment)
-    data = {name: datasets.expected_sha256(name) for name in names}
-    return json.dumps([experiment.key(), data], sort_keys=True)
-
-
-def stamp_of(experiment):
-    """Hash all that decides a seed's numbers: code, settings and data. 12 hexadecimal digits."""
-    text = json.dumps([code_of(experiment.paper), settings_of(experiment)])
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def run_seeds(experiment, seeds, parts, say=print, tick=lambda: None):
+def run_seeds(experiment, seeds, store, say=print, tick=lambda: None):
     """Run all methods and variants of an experiment for some seeds.
 
-    A seed is written to the folder `parts` once all its runs are finished, and read from there
-    by any later call with the same code, settings and data; so a killed job loses one seed at
-    most. A seed with a failed run is not kept, so that a later call tries it again.
+    A run is kept once it is finished, and taken from there by any later call with the same code
+    of its method, settings and data; so a killed job loses one run at most. A failed run is not
+    kept, so that a later call tries it again.
 
     Parameters
     ----------
     experiment : Experiment
     seeds : sequence of int
-    parts : Path
-        Folder of the parts.
+    store : KeptRuns
     say : callable, optional
         Takes one line of progress.
     tick : callable, optional
@@ -67,35 +38,74 @@ def run_seeds(experiment, seeds, parts, say=print, tick=lambda: None):
     tuple of DataFrame
         The tables `runs` and `trace`.
     """
-    _check_writable(Path(parts))
+    _check_writable(store.path.parent)
     for name in data_of(experiment):
         datasets.verify_file(name)
-    code, stamp = code_of(experiment.paper), stamp_of(experiment)
-    n_runs = len(experiment.expected_keys(seeds=[0]))
-    pairs = []
+    stamp_of, found = stamps_of(experiment), {}
     for count, seed in enumerate(seeds, start=1):
-        pair = _read_part(parts, seed, stamp)
-        if pair is None:
-            pair = _run_seed(experiment, seed, code, tick)
-            n_failed = int((pair[0]["status"] == "failed").sum())
-            if n_failed == 0:
-                _write_tables(parts, f"{seed}-{stamp}.", pair)
-            state = f"{n_failed} of {n_runs} runs failed" if n_failed else "done"
-        else:
-            state = "kept from an earlier run"
-            for _ in range(n_runs):
-                tick()
-        say(f"{experiment.name}: seed {seed} {state} ({count}/{len(seeds)})")
-        pairs.append(pair)
-    return _joined(pairs)
+        stamps = {key: stamp_of(key) for key in experiment.expected_keys(seeds=[seed])}
+        runs = {key: store.get(stamp) for key, stamp in stamps.items()}
+        missing = [key for key, run in runs.items() if run is None]
+        for _ in range(len(runs) - len(missing)):
+            tick()
+        for key, run in _run_missing(experiment, seed, missing):
+            if run[0]["status"] == "ok":
+                store.add(stamps[key], *run)
+            runs[key] = run
+            tick()
+        found |= runs
+        say(f"{experiment.name}: seed {seed} {_state(runs, missing)} ({count}/{len(seeds)})")
+    return _tables(found)
 
 
-def write_block(tables, folder, block=None):
-    """Write the tables of a job: as a block of the workflow, or as the only ones of a folder."""
-    if block is None:
-        _write_tables(folder, "", tables)
-    else:
-        _write_tables(Path(folder) / "blocks", f"{block}.", tables)
+def check_settings(experiment, seeds):
+    """Build what each method needs, as its runs will, and refuse settings that no seed takes.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    seeds : sequence of int
+        The first two are tried: what one alone refuses is a failed run.
+
+    Raises
+    ------
+    ValueError
+        Method, variant and what the method says.
+    """
+    from fivebo.common.lab.runner import prepare, trajectories
+
+    study = load_study(experiment.paper)
+    for variant in experiment.variants:
+        for methods in trajectories(study, experiment.methods(variant)):
+            for seed in seeds[:2]:
+                try:
+                    prepare(study, experiment, methods, variant, seed)
+                except (TypeError, ValueError) as error:
+                    reason = f"{methods[0]}, variant {variant}: {error}"
+                else:
+                    break
+            else:
+                raise ValueError(reason)
+
+
+def run_block(experiment, block, folder, say=print, tick=lambda: None):
+    """Run a job of the workflow and write its tables to `folder`/blocks.
+
+    What no longer fits is dropped from the kept runs once the block is written. Parameters and
+    results are those of `run_seeds`.
+    """
+    store = kept_runs(folder, block)
+    seeds = dict(experiment.blocks())[block]
+    tables = run_seeds(experiment, seeds, store, say, tick)
+    write_tables(tables, Path(folder) / "blocks", f"{block}.")
+    stamp_of = stamps_of(experiment)
+    store.drop_others([stamp_of(key) for key in experiment.expected_keys(seeds)])
+    return tables
+
+
+def kept_runs(folder, block="runs"):
+    """Return the runs that are kept in a folder of results, those of a block or all others."""
+    return KeptRuns(Path(folder, "parts", f"{block}.kept"))
 
 
 def collect(experiment, folder):
@@ -127,8 +137,14 @@ def collect(experiment, folder):
     pairs = [tuple(read_parquet(path) for path in pair) for pair in paths]
     tables = _joined(pairs)
     check_laws(*tables, experiment.expected_keys())
-    _write_tables(folder, "", tables)
+    write_tables(tables, folder)
     return tables
+
+
+def write_tables(tables, folder, stem=""):
+    """Write `runs` and `trace`; `runs` comes last, so that its presence says both are whole."""
+    for name, table in reversed(list(zip(TABLES, tables, strict=True))):
+        write_parquet(table, Path(folder) / f"{stem}{name}.parquet")
 
 
 def final_values(trace):
@@ -163,22 +179,42 @@ def _check_writable(folder):
         raise OSError(error.errno, advice) from error
 
 
-def _run_seed(experiment, seed, code, tick):
-    import pandas as pd
-
+def _run_missing(experiment, seed, missing):
+    """Run what is missing of a seed; yield the key of each run, and its row and columns."""
     from fivebo.common.lab.runner import run_trajectory, trajectories
 
-    study = load_study(experiment.paper)
-    rows, traces = [], []
-    for variant in experiment.variants:
-        for methods in trajectories(study, experiment.methods(variant)):
+    study, names = load_study(experiment.paper), {}
+    for *_, method, variant, _ in missing:
+        names.setdefault(variant, []).append(method)
+    for variant, methods in names.items():
+        for group in trajectories(study, methods):
             for row, trace in run_trajectory(
-                study, experiment, methods=methods, variant=variant, seed=seed, code=code
+                study, experiment, methods=group, variant=variant, seed=seed
             ):
-                rows.append(row)
-                traces.append(trace)
-                tick()
-    return pd.DataFrame(rows, columns=RUN_COLUMNS), _concat(traces, TRACE_COLUMNS)
+                row["code"] = code_of(experiment, row["method"])
+                yield tuple(row[name] for name in KEYS), (row, trace[MEASURED].to_dict("list"))
+
+
+def _state(runs, missing):
+    if not missing:
+        return "kept from an earlier run"
+    n_failed = sum(row["status"] == "failed" for row, _ in runs.values())
+    text = f"{n_failed} of {len(runs)} runs failed" if n_failed else "done"
+    n_kept = len(runs) - len(missing)
+    return f"{text}, {n_kept} of {len(runs)} runs kept from an earlier one" if n_kept else text
+
+
+def _tables(found):
+    """Return the tables of some runs, a dict of key to row and columns of the trace."""
+    import pandas as pd
+
+    runs = pd.DataFrame([row for row, _ in found.values()], columns=RUN_COLUMNS)
+    lengths = [len(columns["step"]) for _, columns in found.values()]
+    keys = pd.DataFrame(list(found), columns=KEYS)
+    trace = keys.loc[keys.index.repeat(lengths)].reset_index(drop=True)
+    for name in MEASURED:
+        trace[name] = [value for _, columns in found.values() for value in columns[name]]
+    return runs, trace
 
 
 def _joined(pairs):
@@ -192,21 +228,3 @@ def _concat(frames, columns):
 
     filled = [frame for frame in frames if len(frame)]
     return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=columns)
-
-
-def _write_tables(folder, stem, tables):
-    """Write `runs` and `trace`; `runs` comes last, so that its presence says both are whole."""
-    for name, table in reversed(list(zip(TABLES, tables, strict=True))):
-        write_parquet(table, Path(folder) / f"{stem}{name}.parquet")
-
-
-def _read_part(parts, seed, stamp):
-    """Return the tables of a kept seed, or None if there is no whole part."""
-    import pandas as pd
-
-    paths = [Path(parts) / f"{seed}-{stamp}.{table}.parquet" for table in TABLES]
-    try:
-        pair = tuple(pd.read_parquet(path) for path in paths)
-    except (OSError, ValueError):  # absent, or damaged from outside: run the seed again
-        return None
-    return pair if all(set(table["seed"]) <= {seed} for table in pair) else None

@@ -6,8 +6,14 @@ KEYS = ["paper", "experiment", "problem", "method", "variant", "seed"]
 RUN_COLUMNS = [
     *KEYS,
     *("direction", "horizon", "n_init", "noise_std", "optimum", "params", "status", "error"),
-    *("wall_s", "code", "started", "blas_threads"),
+    *("failed_fits", "fits_at_limit", "wall_s", "code", "started", "blas_threads"),
 ]
+"""Columns of `runs`, a row a run. `params` is JSON: what the variant changes of problem and method.
+`status` is ok or failed, then with an `error` and no facts of the run. `failed_fits` counts the
+fits of a model's hyperparameters that failed, `fits_at_limit` those that ended at a limit of their
+search. `code` is the fingerprint of the method's code (see `stamps`), `started` the time in UTC.
+"""
+
 TRACE_COLUMNS = [*KEYS, "step", "n_evals", "metric", "value"]
 
 STEP_GRIDS = ("all", "log")
@@ -60,8 +66,9 @@ def _run_laws(runs, expected):
         missing = set(expected) - set(runs[KEYS].itertuples(index=False, name=None))
         if missing:
             yield f"{len(missing)} configured run(s) missing, first {min(missing)}"
-    if runs["code"].nunique() > 1:
-        yield f"more than one code version: {sorted(runs['code'].unique())}"
+    codes = runs.groupby(["experiment", "variant", "method"])["code"].nunique()
+    for unit in codes.index[codes > 1]:
+        yield f"more than one code version of {', '.join(unit)}"
 
 
 def _trace_laws(runs, trace):

@@ -11,7 +11,7 @@ from fivebo.common.lab.records import KEYS, RUN_COLUMNS, TRACE_COLUMNS, record_s
 from fivebo.common.search.rng import Streams, rng_for
 
 
-def run_seed(study, experiment, *, method, variant, seed, code):
+def run_seed(study, experiment, *, method, variant, seed):
     """Run one method on one seed of an experiment and score it at every step.
 
     Parameters
@@ -22,13 +22,12 @@ def run_seed(study, experiment, *, method, variant, seed, code):
         Resolved at a scale.
     method, variant : str
     seed : int
-    code : str
-        Fingerprint of the code that runs.
 
     Returns
     -------
     row : dict
-        One row of the runs table. An exception inside the run gives status "failed" and its text.
+        One row of the runs table; `code` is left to the caller. An exception inside the run gives
+        status "failed" and its text.
     trace : DataFrame
         Rows of the trace table; none if the run failed.
 
@@ -37,9 +36,7 @@ def run_seed(study, experiment, *, method, variant, seed, code):
     OSError, SurroundingsError
         The surroundings failed (disk, data file): not a result of the method.
     """
-    return run_trajectory(
-        study, experiment, methods=[method], variant=variant, seed=seed, code=code
-    )[0]
+    return run_trajectory(study, experiment, methods=[method], variant=variant, seed=seed)[0]
 
 
 def trajectories(study, methods):
@@ -61,12 +58,12 @@ def trajectories(study, methods):
     return list(groups.values())
 
 
-def run_trajectory(study, experiment, *, methods, variant, seed, code):
+def run_trajectory(study, experiment, *, methods, variant, seed):
     """Run methods that share their queries once, and score each of them at every step.
 
     Parameters
     ----------
-    study, experiment, variant, seed, code
+    study, experiment, variant, seed
         As in `run_seed`.
     methods : sequence of str
         One of the groups of `trajectories`.
@@ -78,7 +75,7 @@ def run_trajectory(study, experiment, *, methods, variant, seed, code):
     """
     from threadpoolctl import threadpool_info, threadpool_limits
 
-    facts = {"horizon": experiment.horizon, "code": code, "status": "ok", "error": ""}
+    facts = {"horizon": experiment.horizon, "status": "ok", "error": ""}
     facts |= {"started": datetime.now(UTC).isoformat(timespec="seconds")}
     facts["params"] = json.dumps(
         {"problem": experiment.problem_params(variant), "method": experiment.params(variant)},
@@ -114,7 +111,20 @@ def _key(experiment, method, variant, seed):
     return (experiment.paper, experiment.name, experiment.problem, method, variant, seed)
 
 
-def _loop(study, experiment, methods, variant, seed):
+def prepare(study, experiment, methods, variant, seed):
+    """Build all that a run needs: the instance, one optimiser, and a scorer for each method.
+
+    Parameters
+    ----------
+    study, experiment, methods, variant, seed
+        As in `run_trajectory`.
+
+    Returns
+    -------
+    instance : object
+    optimizer : object
+    scorers : dict of str to object
+    """
     names = (experiment.paper, experiment.name, experiment.problem, seed)
     problem = study.PROBLEMS[experiment.problem](**experiment.problem_params(variant))
     instance = _instance(problem, names)
@@ -122,12 +132,21 @@ def _loop(study, experiment, methods, variant, seed):
     horizon = experiment.horizon
     walker = getattr(study, "TRAJECTORIES", {}).get(methods[0], methods[0])
     optimizer = study.METHODS[walker](instance, params, horizon, Streams.named(*names, walker))
-    noise, environment = (rng_for(*names, stream) for stream in ("noise", "environment"))
-    complete = getattr(instance, "complete", lambda query, rng: query)
     scorers = {
         method: study.scorer(instance, method, params, horizon, experiment.metrics)
         for method in methods
     }
+    return instance, optimizer, scorers
+
+
+def _loop(study, experiment, methods, variant, seed):
+    instance, optimizer, scorers = prepare(study, experiment, methods, variant, seed)
+    names, horizon = (
+        (experiment.paper, experiment.name, experiment.problem, seed),
+        experiment.horizon,
+    )
+    noise, environment = (rng_for(*names, stream) for stream in ("noise", "environment"))
+    complete = getattr(instance, "complete", lambda query, rng: query)
     kept = set(record_steps(horizon, experiment.record_steps))
     size_of = getattr(study, "query_size", lambda query: 1)
     values, seconds, n_evals = {method: [] for method in methods}, [], 0
@@ -153,6 +172,8 @@ def _loop(study, experiment, methods, variant, seed):
     facts = {
         name: getattr(instance, name) for name in ("direction", "n_init", "noise_std", "optimum")
     }
+    facts["failed_fits"] = int(getattr(optimizer, "n_failed_fits", 0))
+    facts["fits_at_limit"] = int(getattr(optimizer, "n_fits_at_limit", 0))
     return facts, values
 
 

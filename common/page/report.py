@@ -9,6 +9,7 @@ import csv
 import os
 import platform
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -20,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fivebo.common.files import ROOT, SurroundingsError, atomic_path, check_checkout
 from fivebo.common.lab.experiments import SCALES, load_paper, load_study, papers
+from fivebo.common.lab.stamps import outdated
 from fivebo.common.referee import claims, fidelity
 from fivebo.common.referee.citations import algorithm_lines, pinned_rows
 from fivebo.common.referee.sources import locate, method_code, place_of, rows_about, settings_text
@@ -101,9 +103,18 @@ def build(scale, root=ROOT):
         lstrip_blocks=True,
     )
     environment.filters |= {"number": number, "p": p_text, "slug": slug}
+    views = [_paper_view(paper, scale, Path(root), table) for paper in shown]
+    old = [
+        f"{v['name']} {r['name']} ({r['outdated']})"
+        for v in views
+        for r in v["runs"]
+        if r["outdated"]
+    ]
+    if old:
+        print(f"note: made by other code than the present: {'; '.join(old)}", file=sys.stderr)
     page = environment.get_template("report.html.j2").render(
         scale=scale,
-        papers=[_paper_view(paper, scale, Path(root), table) for paper in shown],
+        papers=views,
         sources=_sources(Path(root)),
         machine=_machine(),
         verdicts=claims.VERDICTS,
@@ -244,6 +255,7 @@ def _run_summaries(config, root):
                 "seconds": float(runs["wall_s"].sum()),
                 "threads": int(runs["blas_threads"].max()),
                 "code": ", ".join(sorted(runs["code"].unique())),
+                "outdated": ", ".join(outdated(experiment, runs, root)),
                 "first": runs["started"].min(),
                 "last": runs["started"].max(),
             }

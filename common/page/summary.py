@@ -38,13 +38,15 @@ def collect(paper, root=ROOT):
     dict or None
         `scale`, `runs`, `failed`, `core_minutes`, `code`, `figures` (figure to verdict to count)
         and `unexplained` (adverse verdicts without a word why). None if no scale of `RANKED` has
-        both a table of claims and runs on this disk.
+        both a table of claims and the runs of every experiment on this disk.
     """
     root = Path(root)
     for scale in RANKED:
         table = root / "figures" / scale / paper / "claims.csv"
-        parts = sorted((root / "results" / scale / paper).glob("*/runs.parquet"))
-        if table.exists() and parts:
+        folder = root / "results" / scale / paper
+        names = sorted(load_paper(paper, scale, root).experiments)
+        parts = [folder / name / "runs.parquet" for name in names]
+        if all(path.exists() for path in (table, *parts)):
             break
     else:
         return None
@@ -227,9 +229,15 @@ def _figure_problems(config, folder):
 
 
 def write(root=ROOT):
-    """Count anew what is on disk, and write figures/summary.json, the tables and the gallery."""
-    root = Path(root)
-    summary = load(root) | {p: found for p in papers(root) if (found := collect(p, root))}
+    """Count anew what is on disk, and write figures/summary.json, the tables and the gallery.
+
+    What was counted at the paper scale is not replaced by what a quicker scale says.
+    """
+    root, summary = Path(root), load(root)
+    for paper in papers(root):
+        found, old = collect(paper, root), summary.get(paper)
+        if found and (old is None or RANKED.index(found["scale"]) <= RANKED.index(old["scale"])):
+            summary[paper] = found
     texts = {"figures/summary.json": json.dumps(summary, indent=1, sort_keys=True) + "\n"}
     for name, text in (texts | expected(summary, root)).items():
         with atomic_path(root / name) as temporary:

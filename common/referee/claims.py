@@ -138,7 +138,6 @@ def _check_keys(claim, test, where):
             raise ValueError(
                 f"{where}.{key}: expected a number from {low} to {high}, got {claim[key]!r}"
             )
-
     step = claim.get("step", 1)
     if step != "mean" and not (_is_number(step) and step >= 1):
         raise ValueError(f"{where}.step: expected a step from 1 on, or 'mean', got {step!r}")
@@ -199,7 +198,7 @@ def evaluate(config, results):
     records = [
         {"paper": config.paper, "kind": TESTS[claim["test"]].kind}
         | {key: claim[key] for key in ("id", "where", "says", "figure", "metric")}
-        | {"experiments": ";".join(_all_experiments(claim))}
+        | {"experiments": ";".join(experiments_of(claim))}
         | judged
         for claim, judged in zip(config.claims, _judge(config.claims, found), strict=True)
     ]
@@ -210,7 +209,8 @@ def evaluate(config, results):
     return frame.astype({"n": "Int64", "seeds_needed": "Int64"})
 
 
-def _all_experiments(claim):
+def experiments_of(claim):
+    """Return the names of the experiments that a claim speaks of, as keys of a dict."""
     return dict.fromkeys(name for part in _parts(claim) for name in _experiments(part))
 
 
@@ -273,8 +273,8 @@ def _check_complete(runs, trace, seeds, what):
 
     if failed := sorted(runs.loc[runs["status"] != "ok", "seed"]):
         raise UnavailableError(f"{len(failed)} failed run(s) of {what}, first seed {failed[0]}")
-    if missing := sorted(set(range(seeds)) - set(trace["seed"])):
-        raise UnavailableError(f"{len(missing)} missing run(s) of {what}, first seed {missing[0]}")
+    if (n_missing := seeds - trace["seed"].nunique()) > 0:
+        raise UnavailableError(f"{n_missing} missing run(s) of {what}, {seeds} are configured")
 
 
 def _judge(claims, found):

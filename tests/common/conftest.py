@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import fivebo
+from fivebo.common.files import ROOT
 from fivebo.common.lab.records import KEYS, RUN_COLUMNS
 from fivebo.common.page import plotting
 from fivebo.common.referee import claims, sources
@@ -75,6 +76,8 @@ def claim_row(**changes):
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     """Return the root of a repository with one built paper."""
+    for name in ("common", "fivebo"):
+        (tmp_path / name).symlink_to(ROOT / name)
     folder = tmp_path / "reported"
     folder.mkdir()
     (folder / "__init__.py").write_text("")

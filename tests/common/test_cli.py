@@ -1,7 +1,7 @@
 """The command line: what it refuses, what it writes, and what a kill leaves."""
 
 import json
-import shutil
+import re
 import signal
 import subprocess
 import sys
@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from fivebo.common import cli
-from fivebo.common.lab.experiments import papers
-from tests.conftest import environment
+from fivebo.common.lab.experiments import load_paper, load_study, papers
+from fivebo.common.page.styles import style
+from fivebo.common.referee import claims
+from tests.conftest import environment, plant
 
 COMMANDS = ("list", "run", "collect", "figure", "claims", "fidelity")
 RUN = ["run", "--experiment", "search", "--scale", "smoke"]
@@ -45,6 +47,8 @@ def test_help_has_examples_that_exist(paper, command, capsys):
         (["run", "--experiment", "fig1b", "--seeds", "9-0"], "--seeds 9-0: '9-0' is no seed"),
         (["run", "--experiment", "fig1b", "--seeds", "-1"], "--seeds -1: '-1' is no seed"),
         (["run", "--experiment", "fig1b", "--method", "mt-kbb"], "did you mean 'mt-kb'?"),
+        (["run", "--experiment", "fig1b", "--method", "MT-KB"], "'MT-KB'; did you mean 'mt-kb'?"),
+        (["run", "--experiment", "Fig. 1b"], "unknown experiment 'Fig. 1b'; did you mean 'fig1b'?"),
         (["run", "--experiment", "fig1b", "--variant", "defalt"], "did you mean 'default'?"),
         (["run", "--experiment", "fig1b", "--set", "epsilom=1"], "did you mean 'epsilon'?"),
         (["run", "--experiment", "fig1b", "--horizon", "ten"], "invalid int value: 'ten'"),
@@ -171,24 +175,18 @@ def test_failed_run_is_a_row_and_is_tried_again(toy_tree):
     assert "kept" not in toy_tree.run(*words, check=False).stderr
 
 
-def test_a_part_that_holds_another_seed_is_run_again(toy_tree):
-    words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
-    toy_tree.run(*words)
-    parts = toy_tree.path / "mine" / "parts"
-    for path in parts.glob("0-*"):
-        shutil.copy(path, parts / f"1-{path.name.partition('-')[2]}")
-    toy_tree.run(*words)
-    assert sorted(set(tables(toy_tree.path / "mine")[0]["seed"])) == [0, 1]
+def kept_lines(path):
+    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
+def test_killed_run_goes_on_from_its_finished_runs(toy_tree):
     words = ["-m", "toy", *RUN, "--seeds", "0-2", "--set", "pause=0.1"]
     whole = toy_tree.run(*words, "--out", "whole")
     assert "kept" not in whole.stderr
     process = subprocess.Popen(
         [sys.executable, *words, "--out", "cut"], cwd=toy_tree.path, stderr=subprocess.DEVNULL
     )
-    while not list(toy_tree.path.glob("cut/parts/*.runs.parquet")):
+    while kept_lines(toy_tree.path / "cut/parts/runs.kept") < 5:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
@@ -196,6 +194,7 @@ def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
     assert not (toy_tree.path / "cut/runs.parquet").exists()
     resumed = toy_tree.run(*words, "--out", "cut")
     assert "seed 0 kept from an earlier run" in resumed.stderr
+    assert re.search(r"seed 1 (done, \d of 4 runs )?kept from an earlier", resumed.stderr)
     pairs = zip(tables(toy_tree.path / "whole"), tables(toy_tree.path / "cut"), strict=True)
     for left, right in pairs:
         volatile = [name for name in ("started", "wall_s") if name in left]
@@ -204,22 +203,35 @@ def test_killed_run_goes_on_from_its_finished_seeds(toy_tree):
         )
 
 
-def test_damaged_part_is_run_again(toy_tree):
-    words = ["-m", "toy", *RUN, "--seeds", "0,1", "--out", "mine"]
-    toy_tree.run(*words)
-    first = tables(toy_tree.path / "mine")[1]
-    next(toy_tree.path.glob("mine/parts/0-*.trace.parquet")).write_bytes(b"PAR1")
-    done = toy_tree.run(*words)
-    assert "seed 0 done" in done.stderr
-    assert "seed 1 kept" in done.stderr
-    pd.testing.assert_frame_equal(first, tables(toy_tree.path / "mine")[1])
-
-
-def test_code_edit_runs_kept_seeds_again(toy_tree):
+def test_code_edit_runs_the_method_again_that_it_touches(toy_tree):
     words = ["-m", "toy", *RUN, "--seeds", "0", "--out", "mine"]
     toy_tree.run(*words)
+    before = tables(toy_tree.path / "mine")[0].groupby("method")["code"].first()
     toy_tree.edit("toy/algorithms.py", "% 2", "% 3")
-    assert "seed 0 done" in toy_tree.run(*words).stderr
+    assert "seed 0 done, 2 of 4 runs kept from an earlier one" in toy_tree.run(*words).stderr
+    after = tables(toy_tree.path / "mine")[0].groupby("method")["code"].first()
+    assert (before == after).to_dict() == {"greedy": False, "uniform": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "kept"),
+    [
+        (["--seeds", "0-2"], ["seed 0 kept", "seed 1 kept", "seed 2 done ("]),
+        (["--seeds", "0-1", "--set", "n_points=30"], ["seed 0 done (", "seed 1 done ("]),
+    ],
+)
+def test_what_is_new_is_all_that_runs(toy_tree, more, kept):
+    words = ["-m", "toy", *RUN, "--out", "mine"]
+    toy_tree.run(*words, "--seeds", "0-1")
+    said = toy_tree.run(*words, *more).stderr
+    assert all(f"search: {line}" in said for line in kept)
+
+
+def test_a_new_method_or_variant_runs_only_itself(toy_tree):
+    words = ["-m", "toy", *RUN, "--seeds", "0", "--out", "mine"]
+    toy_tree.run(*words, "--method", "greedy", "--variant", "few")
+    assert "done, 1 of 2 runs kept" in toy_tree.run(*words, "--variant", "few").stderr
+    assert "done, 2 of 4 runs kept" in toy_tree.run(*words).stderr
 
 
 def test_unwritable_folder_is_refused_before_anything_runs(toy_tree):
@@ -231,21 +243,61 @@ def test_unwritable_folder_is_refused_before_anything_runs(toy_tree):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_full_disk_is_one_line_and_keeps_finished_seeds(toy_tree):
-    toy_tree.edit(
-        "common/files.py",
-        "        yield temporary\n",
-        "        yield temporary\n"
-        "        if path.name.startswith('1-'):\n"
-        "            raise OSError(errno.ENOSPC, 'No space left on device')\n",
+def test_full_disk_is_one_line_and_keeps_finished_runs(toy_tree):
+    full = (
+        "            if path.read_bytes().count(b'\\n') == 5:\n"
+        "                file.write(data[:20])\n"
+        "                raise OSError(errno.ENOSPC, 'No space left on device')\n"
     )
+    toy_tree.edit("common/files.py", "size = file.tell()\n", f"size = file.tell()\n{full}")
     words = ["-m", "toy", *RUN, "--seeds", "0-1", "--out", "mine"]
     done = toy_tree.run(*words, check=False)
     assert done.returncode == 1
     assert "no space left on the disk of mine/parts" in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
-    parts = sorted(path.name[0] for path in (toy_tree.path / "mine/parts").iterdir())
-    assert parts == ["0", "0"]
+    kept = (toy_tree.path / "mine/parts/runs.kept").read_bytes()
+    assert (kept.count(b"\n"), kept[-1:]) == (5, b"\n")
+    toy_tree.edit("common/files.py", full, "")
+    assert "seed 1 done, 1 of 4 runs kept" in toy_tree.run(*words).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "eta=2"], "greedy, variant few: eta 2.0 is too large"),
+        (["--set", "eta=-1"], "eta must be > 0, got -1.0"),
+    ],
+)
+def test_a_setting_that_every_seed_refuses_is_one_line_at_once(toy_tree, words, message):
+    toy_tree.edit(
+        "toy/study.py",
+        '"greedy": lambda instance, params, horizon, streams: Greedy(',
+        '"greedy": lambda instance, params, horizon, streams: _checked(params) and Greedy(',
+    )
+    toy_tree.edit(
+        "toy/study.py",
+        "METHODS = {",
+        "def _checked(params):\n    if params.eta > 1:\n"
+        "        raise ValueError(f'eta {params.eta} is too large')\n    return True\n\n\n"
+        "METHODS = {",
+    )
+    done = toy_tree.run("-m", "toy", *RUN, *words, "--out", "mine", check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (toy_tree.path / "mine").exists()
+
+
+def test_a_run_that_would_drop_runs_of_its_folder_is_refused(toy_tree):
+    words = ["-m", "toy", *RUN, "--out", "mine"]
+    toy_tree.run(*words, "--seeds", "0-2", "--method", "greedy")
+    before = (toy_tree.path / "mine/runs.parquet").read_bytes()
+    for fewer in (["--seeds", "0-1"], ["--seeds", "0-2", "--method", "uniform"]):
+        done = toy_tree.run(*words, *fewer, check=False)
+        assert done.returncode == 2
+        assert "mine holds " in done.stderr
+        assert "another folder with --out" in done.stderr
+    assert (toy_tree.path / "mine/runs.parquet").read_bytes() == before
 
 
 def test_damaged_data_stops_the_run_and_makes_no_row(toy_tree):
@@ -257,3 +309,102 @@ def test_damaged_data_stops_the_run_and_makes_no_row(toy_tree):
     assert f"restore it with: git checkout -- {name}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
     assert not (toy_tree.path / "mine/runs.parquet").exists()
+
+
+@pytest.mark.parametrize("paper", papers())
+def test_a_method_as_the_paper_spells_it_is_answered_with_its_name(paper, capsys):
+    experiment = next(iter(load_paper(paper).experiments))
+    for method in load_study(paper).METHODS:
+        label = style(method).label
+        if label != method:
+            words = ["run", "--experiment", experiment, "--method", label]
+            assert cli.main(paper, words) == 2
+            assert f"did you mean {method!r}?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("paper", papers())
+@pytest.mark.parametrize("command", ["figure", "claims"])
+def test_without_results_every_missing_experiment_is_named_and_nothing_replaced(
+    tmp_path, paper, command, capsys
+):
+    """In a fresh clone the committed figures and verdicts stay."""
+    table = tmp_path / "figures/paper" / paper / "claims.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text("committed")
+    assert cli.main(paper, [command, "--scale", "paper"]) == 1
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "make them with: " in said
+    config = load_paper(paper)
+    shown = {name for figure in config.figures.values() for name in figure["experiments"]}
+    claimed = {name for claim in config.claims for name in claims.experiments_of(claim)}
+    for name in shown if command == "figure" else claimed:
+        assert re.search(rf"[ ,]{name}[,;]", said)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [table]
+    assert table.read_text() == "committed"
+
+
+@pytest.fixture(scope="module")
+def collected(tmp_path_factory):
+    """A tree with the collected results of the toy's experiment at the smoke scale."""
+    tree = plant(tmp_path_factory.mktemp("collected") / "tree", ["toy"])
+    for block in ("seeds-000-001", "seeds-002-003"):
+        tree.run("-m", "toy", *RUN, "--block", block)
+    tree.run("-m", "toy", "collect", "--experiment", "search", "--scale", "smoke")
+    return tree
+
+
+@pytest.mark.parametrize("command", [["figure", "fig1"], ["claims"]])
+def test_results_with_fewer_runs_than_configured_are_refused(collected, tmp_path, command):
+    tree = collected.copy(tmp_path / "tree")
+    tree.run("-m", "toy", *command, "--scale", "smoke")
+    files = {path: path.read_bytes() for path in tree.path.glob("figures/smoke/toy/*")}
+    path = tree.path / "results/smoke/toy/search/runs.parquet"
+    pd.read_parquet(path)[:-3].to_parquet(path)
+    done = tree.run("-m", "toy", *command, "--scale", "smoke", check=False)
+    assert done.returncode == 1
+    assert "search (3 of 16 runs); make them with: snakemake --config scale=smoke" in done.stderr
+    assert all(path.read_bytes() == old for path, old in files.items())
+
+
+@pytest.mark.parametrize("command", [["figure", "fig1"], ["claims"]])
+def test_runs_of_other_code_are_said(collected, tmp_path, command):
+    tree = collected.copy(tmp_path / "tree")
+    assert "other code" not in tree.run("-m", "toy", *command, "--scale", "smoke").stderr
+    tree.edit("toy/algorithms.py", "% 2", "% 3")
+    said = tree.run("-m", "toy", *command, "--scale", "smoke").stderr
+    assert said == "note: made by other code than the present: search (greedy)\n"
+
+
+def test_an_ablation_is_drawn_and_judged_beside_its_runs(collected, tmp_path):
+    tree = collected.copy(tmp_path / "tree")
+    words = ["--set", "n_points=9", "--seeds", "3-9", "--horizon", "5", "--variant", "few"]
+    tree.run("-m", "toy", *RUN, *words, "--out", "mine")
+    before = {path: path.read_bytes() for path in tree.path.glob("figures/**/*")}
+    tree.run("-m", "toy", "figure", "--results", "mine", "--scale", "smoke")
+    done = tree.run("-m", "toy", "claims", "--results", "mine", "--scale", "smoke")
+    drawn = pd.read_csv(tree.path / "mine/figures/fig1.csv")
+    assert sorted(set(drawn["step"])) == [1, 2, 3, 4, 5]
+    verdicts = pd.read_csv(tree.path / "mine/figures/claims.csv")
+    assert verdicts["n"].tolist() == [7]
+    assert "1 of 1 claims are about mine" in done.stdout
+    assert {path: path.read_bytes() for path in tree.path.glob("figures/**/*")} == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["figure", "fig1", "--results", "none"], "none: no runs.parquet in it"),
+        (["figure", "fig1", "--results", "slow"], "no collected results of search; make them with:"
+         " python -m toy run --experiment search --out slow/search"),
+        (["figure", "--results", "twice"], "twice/a and twice/b both hold runs of slow"),
+    ],
+)  # fmt: skip
+def test_results_that_cannot_be_read_are_one_line(toy_tree, words, message):
+    run = ["-m", "toy", "run", "--experiment", "slow", "--seeds", "0", "--scale", "smoke"]
+    for out in ("slow", "twice/a", "twice/b") if words[-1] != "none" else ():
+        toy_tree.run(*run, "--out", out)
+    done = toy_tree.run("-m", "toy", *words, "--scale", "smoke", check=False)
+    assert done.returncode in (1, 2)
+    assert message in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -19,7 +19,7 @@ def experiment():
 
 
 def run(experiment, method="mt-kb", seed=0, plugin=study):
-    return run_seed(plugin, experiment, method=method, variant="default", seed=seed, code="c")
+    return run_seed(plugin, experiment, method=method, variant="default", seed=seed)
 
 
 def test_row_and_trace_have_the_contracts_columns(experiment):

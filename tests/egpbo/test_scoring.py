@@ -71,7 +71,7 @@ def test_regret_of_workers_is_compared_with_the_smallest_bound_for_workers(varia
     settings = experiment.params(variant)
     assert (settings["workers"], settings["mode"]) == (int(workers[1:]), mode)
     short = experiment.select(variants=[variant], horizon=14)
-    record, trace = run_seed(study, short, method="egp-ts", variant=variant, seed=0, code="x")
+    record, trace = run_seed(study, short, method="egp-ts", variant=variant, seed=0)
     assert record["status"] == "ok", record["error"]
     found = trace.pivot(index="step", columns="metric", values="value")
     problem = PriorProblem(**experiment.problem_params(variant))
@@ -139,10 +139,7 @@ def test_a_seed_of_an_experiment_runs_and_repeats(name):
     experiment = load_paper("egpbo", "smoke").experiments[name]
     variant = experiment.variants[0]
     method = experiment.methods(variant)[0]
-    pair = [
-        run_seed(study, experiment, method=method, variant=variant, seed=0, code="x")
-        for _ in range(2)
-    ]
+    pair = [run_seed(study, experiment, method=method, variant=variant, seed=0) for _ in range(2)]
     assert pair[0][0]["status"] == "ok", pair[0][0]["error"]
     traces = [t[t["metric"] != "round_seconds"].reset_index(drop=True) for _, t in pair]
     assert traces[0].equals(traces[1])

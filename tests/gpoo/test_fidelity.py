@@ -60,9 +60,8 @@ def recorded(tmp_path_factory):
     root = tmp_path_factory.mktemp("root")
     full = load_paper("gpoo", "smoke").experiments["illustration"]
     folder = root / "results/smoke/gpoo/illustration"
-    runs, trace = jobs.run_seeds(full, [0], folder / "parts", say=lambda line: None)
-    runs.to_parquet(folder / "runs.parquet")
-    trace.to_parquet(folder / "trace.parquet")
+    tables = jobs.run_seeds(full, [0], jobs.kept_runs(folder), say=lambda line: None)
+    jobs.write_tables(tables, folder)
     return Results("smoke", "gpoo", root)
 
 

@@ -490,9 +490,7 @@ def test_methods_that_share_their_queries_are_run_once(monkeypatch):
     assert len(groups) == 6
     counted, build = [], study.METHODS["bqoucb"]
     monkeypatch.setitem(study.METHODS, "bqoucb", lambda *a: counted.append(1) or build(*a))
-    found = runner.run_trajectory(
-        study, experiment, methods=groups[2], variant="default", seed=3, code=""
-    )
+    found = runner.run_trajectory(study, experiment, methods=groups[2], variant="default", seed=3)
     assert len(counted) == 1
     assert [row["method"] for row, _ in found] == ["bqoucb", "ada-bqoucb"]
 
@@ -501,10 +499,10 @@ def test_methods_that_share_their_queries_are_run_once(monkeypatch):
 def test_a_shared_run_gives_what_the_methods_own_class_does(method):
     """One by one through the runner, in a group, and by the class that makes its own queries."""
     experiment = select("gp-test", horizon=8)
-    alone = runner.run_seed(study, experiment, method=method, variant="default", seed=1, code="")[1]
+    alone = runner.run_seed(study, experiment, method=method, variant="default", seed=1)[1]
     parent = study.TRAJECTORIES[method]
     both = runner.run_trajectory(
-        study, experiment, methods=[parent, method], variant="default", seed=1, code=""
+        study, experiment, methods=[parent, method], variant="default", seed=1
     )[1][1]
     assert alone.equals(both)
     names = ("mvabo", "gp-test", "gp-test", 1)
@@ -526,7 +524,6 @@ def test_a_run_that_fails_is_a_failed_row_of_each_method(monkeypatch):
     monkeypatch.setitem(study.METHODS, "bo-vo", broken)
     found = runner.run_trajectory(
         study, select("bird", horizon=3), methods=["bo-vo", "ada-bo-vo"], variant="default", seed=0,
-        code="",
     )  # fmt: skip
     assert [row["status"] for row, _ in found] == ["failed", "failed"]
     assert all(len(trace) == 0 for _, trace in found)
@@ -543,9 +540,9 @@ def test_all_methods_of_a_seed_see_the_same_environments():
 def test_seeds_of_one_path_share_the_function_and_differ_in_the_noise():
     experiment = select("gp-test", horizon=5, methods=["mt-mva-bo"])
     run_of = {
-        seed: runner.run_seed(
-            study, experiment, method="mt-mva-bo", variant="default", seed=seed, code=""
-        )[1]["value"].to_numpy()
+        seed: runner.run_seed(study, experiment, method="mt-mva-bo", variant="default", seed=seed)[
+            1
+        ]["value"].to_numpy()
         for seed in (2, 52, 3)
     }
     assert not np.array_equal(run_of[2], run_of[52])

@@ -173,7 +173,9 @@ def test_unknown_name_is_answered_with_the_nearest(raw):
 
 def test_verify_file_of_raw_data(raw):
     place = f"data/raw/{NAME}"
-    with pytest.raises(DataError, match=r"is missing; fetch it with: python -m common\.datasets"):
+    with pytest.raises(
+        DataError, match=r"is missing; fetch it with: python -m fivebo\.common\.lab\.datasets"
+    ):
         datasets.verify_file(place)
     (raw / "lab").mkdir(parents=True)
     (raw / NAME).write_bytes(b"other")

@@ -8,9 +8,12 @@ from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
+from fivebo.common.lab.experiments import load_paper
+from fivebo.common.lab.stamps import code_of
 from fivebo.common.page import report
 from fivebo.common.referee import claims
 
@@ -212,3 +215,15 @@ def test_page_does_not_scroll_sideways_in_a_browser(repository, width, tmp_path)
         [*command, probe.as_uri()], capture_output=True, text=True, timeout=60, check=True
     ).stdout
     assert int(re.search(r"<title>(\d+)</title>", dom)[1]) <= width
+
+
+def test_runs_of_other_code_are_said_on_the_page_and_in_one_line(repository, capsys):
+    path = repository / "results/quick/reported/main/runs.parquet"
+    experiment = load_paper("reported", "quick", repository).experiments["main"]
+    runs = pd.read_parquet(path).assign(method="m")
+    for code, said in ((code_of(experiment, "m", repository), ""), ("older", "m")):
+        runs.assign(code=code).to_parquet(path)
+        text = report.build("quick", repository).read_text(encoding="utf-8")
+        assert ("other code than the present: m" in text) == bool(said)
+        note = "note: made by other code than the present: reported main (m)\n"
+        assert capsys.readouterr().err == (note if said else "")

@@ -1,8 +1,10 @@
 """The generated tables: right when written, red after any change by hand."""
 
 import json
+import shutil
 
 import pytest
+import yaml
 
 from fivebo.common.page import summary
 
@@ -78,6 +80,29 @@ def test_paper_scale_wins_and_a_deleted_figure_is_found(written):
     missing, stray = summary.check(written)
     assert missing == "figures/paper/reported/fig2.png is missing: ./reproduce paper reported"
     assert "stray.png belongs to no figure" in stray
+
+
+def test_a_quicker_scale_does_not_replace_the_papers_own(written):
+    for folder in ("figures", "results"):
+        shutil.copytree(written / folder / "quick", written / folder / "paper")
+    summary.write(written)
+    (written / "results/paper/reported/main/runs.parquet").unlink()  # as in a fresh clone
+    before = (written / "README.md").read_text()
+    assert "**paper** scale" in before
+    summary.write(written)
+    assert (written / "README.md").read_text() == before
+
+
+def test_a_part_of_the_experiments_is_not_counted(written):
+    before = (written / "figures/summary.json").read_text()
+    path = written / "reported/experiments.yaml"
+    text = path.read_text()
+    given = yaml.safe_load(text)
+    given["experiments"]["other"] = given["experiments"]["main"]
+    path.write_text(yaml.safe_dump(given))
+    summary.write(written)
+    assert (written / "figures/summary.json").read_text() == before
+    assert summary.collect("reported", written) is None
 
 
 def test_tables_stay_where_nothing_is_on_disk(written):
