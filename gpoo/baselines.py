@@ -9,9 +9,8 @@ import math
 
 import numpy as np
 
-from fivebo.common.checks import positive
-from fivebo.common.names import check_name
-from fivebo.gpoo.search import TreeSearch
+from fivebo.common.checks import count, one_of, positive
+from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
 
 FORMS = ("gaussian", "hoeffding", "code")
 
@@ -76,16 +75,14 @@ class StoOO(TreeSearch):
     Notes
     -----
     Source: [GPOO] Sec. 5; [Munos] Fig. 3.9. Recommends the first-reached deepest expanded node.
+    "hoeffding" and "code" are for rewards in [0, 1], as their sources; "gaussian" for any unit.
     """
 
     def __init__(self, partition, *, budget, delta, noise_std, eta=0.1, form="gaussian"):
-        check_name("form", form, FORMS)
         super().__init__(partition)
-        if budget < 1:
-            raise ValueError(f"budget must be at least 1, got {budget}")
-        self.delta, self.form = delta, form
+        self.delta, self.form = Schedule(delta, "delta", 0, falls=True), one_of(form, "form", FORMS)
         self._width = {
-            "budget": budget, "eta": positive(eta, "eta", upper=1.0),
+            "budget": count(budget, "budget"), "eta": positive(eta, "eta", upper=1.0),
             "noise_std": positive(noise_std, "noise_std"), "form": form,
         }  # fmt: skip
         self._sums = [0.0]
@@ -93,11 +90,13 @@ class StoOO(TreeSearch):
         self._deepest = 0
 
     def _select(self):
-        return int(self._values.argmax())
+        place = oldest_best(self.open(self.leaves()), self._values)
+        self.delta(self.nodes[place].depth)  # a bad value is found before anything is evaluated
+        return place
 
     def _update(self, place, y):
         self._sums[place] += y
-        pulls, margin = self.pulls[place], self.delta(self.nodes[place].depth)
+        pulls, margin = self.pulls[place] + 1, self.delta(self.nodes[place].depth)
         width = stooo_width(pulls, **self._width)
         self._values[place] = self._sums[place] / pulls + width + margin
         if pulls >= width if self.form == "code" else width <= margin:
@@ -131,22 +130,22 @@ class RandomCells(TreeSearch):
     """
 
     def __init__(self, partition, *, budget):
-        super().__init__(partition)
-        if budget < 1:
-            raise ValueError(f"budget must be at least 1, got {budget}")
         d = partition.dim
-        side = int(budget ** (1 / d) + 1e-9)
+        side = int(count(budget, "budget") ** (1 / d) + 1e-9)
         corners = np.stack(np.meshgrid(*[np.arange(side)] * d, indexing="ij"), axis=-1)
-        self.nodes = [
-            partition.box(1, i, low / side, (low + 1) / side)
-            for i, low in enumerate(corners.reshape(-1, d))
-        ]
-        n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
-        self._sums = np.zeros(n)
+        edge = partition.domain.from_unit
+        super().__init__(
+            partition,
+            [
+                partition.box(1, i, edge(low / side), edge((low + 1) / side))
+                for i, low in enumerate(corners.reshape(-1, d))
+            ],
+        )
+        self._sums = np.zeros(len(self.nodes))
 
     def _select(self):
-        return self.n_observations % len(self.nodes)
+        pulls = np.array(self.pulls)
+        return oldest_best(self.open(self.leaves()), -pulls)
 
     def _update(self, place, y):
         self._sums[place] += y
@@ -154,7 +153,7 @@ class RandomCells(TreeSearch):
     def _recommend(self):
         pulls = np.array(self.pulls)
         means = np.where(pulls > 0, self._sums / np.maximum(pulls, 1), -np.inf)
-        return int(means.argmax())
+        return oldest_best(self.leaves(), means)
 
 
 class HOO(TreeSearch):
@@ -179,34 +178,45 @@ class HOO(TreeSearch):
 
     def __init__(self, partition, *, budget, delta, noise_std):
         super().__init__(partition)
-        self.delta = delta
-        self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(max(budget, 2)))
+        self.delta = Schedule(delta, "delta", 0, falls=True)
+        n = max(count(budget, "budget"), 2)
+        self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(n))
         self._children = {}
-        self._sums, self._bounds, self._visits = [0.0], [np.inf], [0]
+        self._sums, self._bounds, self._visits = [0.0], np.array([np.inf]), [0]
 
     def _select(self):
-        place = 0
+        place, open_ = 0, self._reaching_open()
         while place in self._children:
-            place = max(self._children[place], key=self._bounds.__getitem__)
+            below = self._children[place]
+            below = below[open_[below]]
+            place = oldest_best(below, self._bounds)
+        self.delta(self.nodes[place].depth)  # a bad value is found before anything is evaluated
         return place
 
+    def _reaching_open(self):
+        """Whether each node has an open leaf below it, or is one."""
+        found = np.full(len(self.nodes), not self.failed)
+        for place in self.open(self.leaves()) if self.failed else ():
+            while place >= 0 and not found[place]:
+                found[place], place = True, self.parents[place]
+        return found
+
     def _update(self, place, y):
-        self._children[place] = self.expand(place)
+        self._children[place] = np.array(self.expand(place))
         n_new = len(self._children[place])
         self._sums += [0.0] * n_new
-        self._bounds += [np.inf] * n_new
+        self._bounds = np.concatenate([self._bounds, np.full(n_new, np.inf)])
         self._visits += [0] * n_new
         while place >= 0:
             self._sums[place] += y
             self._visits[place] += 1
             T, depth = self._visits[place], self.nodes[place].depth
             upper = self._sums[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
-            best = max(self._bounds[child] for child in self._children[place])
-            self._bounds[place] = min(upper, best)
+            self._bounds[place] = min(upper, self._bounds[self._children[place]].max())
             place = self.parents[place]
 
     def _recommend(self):
         place = 0
         while pulled := [c for c in self._children.get(place, ()) if self._visits[c]]:
             place = max(pulled, key=self._visits.__getitem__)
-        return place
+        return int(place)

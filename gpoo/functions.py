@@ -4,7 +4,7 @@ Reference: [GPOO] Sec. 5 and the authors' code for the three functions; draws fr
 Assumption 1.
 """
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -23,7 +23,7 @@ class KernelExpansion:
 
     Parameters
     ----------
-    kernel : SquaredExponential
+    kernel : gpoo.regions.SquaredExponential
     centres : ndarray of shape (n, d)
     coefficients : ndarray of shape (n,)
     """
@@ -139,12 +139,17 @@ def published_function(number):
 
 @lru_cache(maxsize=8)
 def _whitener(length_scale, variance, dim):
-    kernel = SquaredExponential(length_scale, variance)
-    n = int(np.ceil(4 / length_scale)) + 1 if dim == 1 else int(np.ceil(3 / length_scale)) + 1
-    centres = _grid(n, dim)
-    values, vectors = np.linalg.eigh(kernel(centres))
-    kept = values > CUTOFF * values[-1]
-    return kernel, centres, vectors[:, kept] / np.sqrt(values[kept])
+    """Return kernel, grid and a square root of the inverse Gram matrix on it.
+
+    The matrix is a product over the axes, and so are its eigenvectors here: those of equal
+    eigenvalues are the same wherever it is computed.
+    """
+    n = int(np.ceil((4 if dim == 1 else 3) / length_scale)) + 1
+    values, vectors = np.linalg.eigh(SquaredExponential(length_scale)(_grid(n, 1)))
+    values = variance * reduce(np.kron, [values] * dim)
+    kept = values > CUTOFF * values.max()
+    root = reduce(np.kron, [vectors] * dim)[:, kept] / np.sqrt(values[kept])
+    return SquaredExponential(length_scale, variance), _grid(n, dim), root
 
 
 def draw_function(length_scale, variance, dim, rng):

@@ -205,9 +205,9 @@ class Certificates:
 
     def asked(self, search):
         """Take the intervals that selected the pending node."""
-        self.place, truth = search._pending, self._true_averages(search)
+        self.place, truth = search.pending[0].query, self._true_averages(search)
         widths = search.widths(search.selection_round)
-        self.coverage = float((np.abs(truth - search.posterior.mean) / widths).max())
+        self.coverage = float((np.abs(truth - search.model.mean) / widths).max())
         self.gap = float(expanded_gap(search.margins[self.place], widths[self.place]))
 
     def told(self, search):
