@@ -185,7 +185,7 @@ class GPOO(TreeSearch):
     def _recommend(self):
         if self.rules["recommendation"] == "deepest":
             return self._deepest
-        inner = np.flatnonzero(~np.array(self.is_leaf))
+        inner = np.flatnonzero(~self.is_leaf)
         if not inner.size:
             return 0
         return oldest_best(inner, self.model.mean)  # l. 8

@@ -133,19 +133,15 @@ class RandomCells(TreeSearch):
         d = partition.dim
         side = int(count(budget, "budget") ** (1 / d) + 1e-9)
         corners = np.stack(np.meshgrid(*[np.arange(side)] * d, indexing="ij"), axis=-1)
-        edge = partition.domain.from_unit
-        super().__init__(
-            partition,
-            [
-                partition.box(1, i, edge(low / side), edge((low + 1) / side))
-                for i, low in enumerate(corners.reshape(-1, d))
-            ],
-        )
+        corners = corners.reshape(-1, d)
+        lows, highs = (partition.domain.from_unit((corners + k) / side) for k in (0, 1))
+        boxes = [partition.box(1, i, lows[i], highs[i]) for i in range(len(corners))]
+        super().__init__(partition, boxes)
         self._sums = np.zeros(len(self.nodes))
 
     def _select(self):
-        pulls = np.array(self.pulls)
-        return oldest_best(self.open(self.leaves()), -pulls)
+        places = self.open(self.leaves())
+        return int(places[np.array(self.pulls)[places].argmin()])
 
     def _update(self, place, y):
         self._sums[place] += y

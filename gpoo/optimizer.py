@@ -4,8 +4,12 @@ import numpy as np
 
 from fivebo.common.checks import positive, shown
 from fivebo.common.search.optimizer import Asked, Optimizer, numbered
+from fivebo.common.search.rng import Streams
 from fivebo.common.search.ties import tied_with_max
 from fivebo.gpoo.tree import Cell, Partition
+
+UNUSED = Streams.of(0)
+"""Streams of searches that draw nothing, made once."""
 
 
 class TreeSearch(Optimizer):
@@ -27,7 +31,7 @@ class TreeSearch(Optimizer):
     nodes : list of Cell
     parents : list of int
         Place of each node's parent; -1 for the first nodes.
-    is_leaf : list of bool
+    is_leaf : ndarray of bool
     pulls : list of int
         Number of times that each node has been pulled.
     model : gpoo.posterior.CellPosterior or None
@@ -37,7 +41,7 @@ class TreeSearch(Optimizer):
     model = None
 
     def __init__(self, partition, nodes=None):
-        super().__init__()
+        super().__init__(UNUSED)
         if not isinstance(partition, Partition):
             raise TypeError(
                 f"partition must be a gpoo.Partition, got {shown(partition)}; use for example "
@@ -46,11 +50,11 @@ class TreeSearch(Optimizer):
         self.partition = partition
         self.nodes = [partition.root] if nodes is None else nodes
         n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
+        self.parents, self.is_leaf, self.pulls = [-1] * n, np.ones(n, dtype=bool), [0] * n
 
     def leaves(self):
         """Return the places of the leaves, oldest first."""
-        return np.flatnonzero(self.is_leaf)
+        return self.is_leaf.nonzero()[0]
 
     def expand(self, place):
         """Make a leaf an inner node with K children; return the places of the children."""
@@ -59,7 +63,7 @@ class TreeSearch(Optimizer):
         self.is_leaf[place] = False
         self.nodes += children
         self.parents += [place] * len(children)
-        self.is_leaf += [True] * len(children)
+        self.is_leaf = np.concatenate([self.is_leaf, [True] * len(children)])
         self.pulls += [0] * len(children)
         return range(first, first + len(children))
 

@@ -1,5 +1,7 @@
 """Ties: values that differ by rounding only are equal, whatever the unit."""
 
+import math
+
 import numpy as np
 
 TIE = 1e-12
@@ -25,7 +27,7 @@ def tied_with_max(values):
     """
     values = np.asarray(values, dtype=float)
     best = values.max()
-    if not np.isfinite(best):
-        return np.flatnonzero(values == best)
+    if not math.isfinite(best):
+        return (values == best).nonzero()[0]
     size = np.abs(values[np.isfinite(values)]).max()
-    return np.flatnonzero(values >= best - TIE * size)
+    return (values >= best - TIE * size).nonzero()[0]
