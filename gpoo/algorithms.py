@@ -102,7 +102,6 @@ class GPOO(TreeSearch):
         self.noise_var = positive(noise_var, "noise_var")
         self.model = CellPosterior(kernel, self.noise_var + jitter, self.nodes)  # l. 1
         self.margins = np.array([self.delta(0)])  # delta(h) of every node
-        self._deepest = 0
         self._ranked = 1  # nodes that have a b-value
         self._untested = None
         if start == "children":
@@ -130,15 +129,13 @@ class GPOO(TreeSearch):
         return max(1, self.n_told + (0 if late else 1))
 
     def expand(self, place):
-        """Expand a leaf; the children join the posterior of the history so far."""
-        mean, best = self.model.mean, self._deepest
-        deeper = self.nodes[place].depth - self.nodes[best].depth
-        if deeper > 0 or (deeper == 0 and tied_with_max(mean[[best, place]])[0] == 1):
+        """Expand a leaf; of equally deep ones that of the higher mean is the deepest."""
+        best, depth = self._deepest, self.nodes[place].depth
+        higher = tied_with_max(self.model.mean[[best, place]])[0] == 1
+        if depth == self.nodes[best].depth and higher:
             self._deepest = place
         places = super().expand(place)
-        children = [self.nodes[i] for i in places]
-        self.model.add(children)
-        self.margins = np.append(self.margins, [self.delta(c.depth) for c in children])
+        self.margins = np.append(self.margins, np.full(len(places), self.delta(depth + 1)))
         return places
 
     def _select(self):
@@ -162,10 +159,8 @@ class GPOO(TreeSearch):
         return oldest_best(eligible, self.b_values(self.selection_round))  # l. 3
 
     def _update(self, place, y):
-        self.model.observe(place, y)  # l. 4-5
-        self._ranked = len(self.nodes)
+        self._ranked, self._untested = len(self.nodes), place  # l. 4-5: the reward is in the model
         t = self.n_told + 1
-        self._untested = place
         if self.rules["start"] == "children" and t <= self.partition.arity:
             # after the first pulls the best leaf is tested
             last = t == self.partition.arity

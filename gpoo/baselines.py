@@ -11,6 +11,7 @@ import numpy as np
 
 from fivebo.common.checks import count, one_of, positive
 from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
+from fivebo.gpoo.tree import product_points
 
 FORMS = ("gaussian", "hoeffding", "code")
 
@@ -85,9 +86,7 @@ class StoOO(TreeSearch):
             "budget": count(budget, "budget"), "eta": positive(eta, "eta", upper=1.0),
             "noise_std": positive(noise_std, "noise_std"), "form": form,
         }  # fmt: skip
-        self._sums = [0.0]
         self._values = np.array([np.inf])
-        self._deepest = 0
 
     def _select(self):
         place = oldest_best(self.open(self.leaves()), self._values)
@@ -95,20 +94,12 @@ class StoOO(TreeSearch):
         return place
 
     def _update(self, place, y):
-        self._sums[place] += y
-        pulls, margin = self.pulls[place] + 1, self.delta(self.nodes[place].depth)
+        pulls, margin = self.pulls[place], self.delta(self.nodes[place].depth)
         width = stooo_width(pulls, **self._width)
-        self._values[place] = self._sums[place] / pulls + width + margin
+        self._values[place] = self.sums[place] / pulls + width + margin
         if pulls >= width if self.form == "code" else width <= margin:
-            if self.nodes[place].depth > self.nodes[self._deepest].depth:
-                self._deepest = place
             n_new = len(self.expand(place))
-            self._sums += [0.0] * n_new
-            self._values = np.concatenate([self._values, np.full(n_new, np.inf)])
-            self._values[place] = -np.inf
-
-    def _recommend(self):
-        return self._deepest
+            self._values = np.concatenate([self._values, [np.inf] * n_new])
 
 
 class RandomCells(TreeSearch):
@@ -130,26 +121,18 @@ class RandomCells(TreeSearch):
     """
 
     def __init__(self, partition, *, budget):
-        d = partition.dim
-        side = int(count(budget, "budget") ** (1 / d) + 1e-9)
-        corners = np.stack(np.meshgrid(*[np.arange(side)] * d, indexing="ij"), axis=-1)
-        corners = corners.reshape(-1, d)
+        side = int(count(budget, "budget") ** (1 / partition.dim) + 1e-9)
+        corners = product_points([np.arange(side)] * partition.dim)
         lows, highs = (partition.domain.from_unit((corners + k) / side) for k in (0, 1))
         boxes = [partition.box(1, i, lows[i], highs[i]) for i in range(len(corners))]
         super().__init__(partition, boxes)
-        self._sums = np.zeros(len(self.nodes))
 
     def _select(self):
         places = self.open(self.leaves())
-        return int(places[np.array(self.pulls)[places].argmin()])
-
-    def _update(self, place, y):
-        self._sums[place] += y
+        return int(places[self.pulls[places].argmin()])
 
     def _recommend(self):
-        pulls = np.array(self.pulls)
-        means = np.where(pulls > 0, self._sums / np.maximum(pulls, 1), -np.inf)
-        return oldest_best(self.leaves(), means)
+        return oldest_best(self.leaves(), self.means())
 
 
 class HOO(TreeSearch):
@@ -178,14 +161,13 @@ class HOO(TreeSearch):
         n = max(count(budget, "budget"), 2)
         self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(n))
         self._children = {}
-        self._sums, self._bounds, self._visits = [0.0], np.array([np.inf]), [0]
+        self._below, self._visits, self._bounds = [0.0], [0], np.array([np.inf])
 
     def _select(self):
         place, open_ = 0, self._reaching_open()
         while place in self._children:
-            below = self._children[place]
-            below = below[open_[below]]
-            place = oldest_best(below, self._bounds)
+            children = self._children[place]
+            place = oldest_best(children[open_[children]], self._bounds)
         self.delta(self.nodes[place].depth)  # a bad value is found before anything is evaluated
         return place
 
@@ -198,16 +180,16 @@ class HOO(TreeSearch):
         return found
 
     def _update(self, place, y):
-        self._children[place] = np.array(self.expand(place))
+        self._children[place] = self.expand(place)
         n_new = len(self._children[place])
-        self._sums += [0.0] * n_new
-        self._bounds = np.concatenate([self._bounds, np.full(n_new, np.inf)])
+        self._below += [0.0] * n_new  # rewards of each node and of all below it, and their number
         self._visits += [0] * n_new
+        self._bounds = np.concatenate([self._bounds, [np.inf] * n_new])
         while place >= 0:
-            self._sums[place] += y
+            self._below[place] += y
             self._visits[place] += 1
             T, depth = self._visits[place], self.nodes[place].depth
-            upper = self._sums[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
+            upper = self._below[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
             self._bounds[place] = min(upper, self._bounds[self._children[place]].max())
             place = self.parents[place]
 

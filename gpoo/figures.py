@@ -34,26 +34,10 @@ DARK, LIGHT, TRUTH = "#0072B2", "#9ECAE1", "#D55E00"
 
 
 def replay(results, variant, method, rounds=None):
-    """Tell a recorded run again and return the method in the state after some rounds.
+    """Tell a run of "illustration" again; return its instance, and the search after some rounds.
 
-    Parameters
-    ----------
-    results : fivebo.common.lab.results.Results
-    variant, method : str
-        Of the experiment "illustration".
-    rounds : int, optional
-        Default: all.
-
-    Returns
-    -------
-    instance : gpoo.problems.Instance
-    search : TreeSearch
-        It has told its first `rounds` rewards and asked nothing since.
-
-    Raises
-    ------
-    ValueError
-        The method asks another cell than the recorded one: the results are of other code.
+    Default: all rounds. The search has asked nothing since. ValueError if it asks another cell than
+    the recorded one: the results are of other code.
     """
     config = results.config("illustration")
     trace = results.trace("illustration")
@@ -101,27 +85,20 @@ def _leaf_table(search, t):
     return pd.DataFrame(rows, columns=names).sort_values("low", ignore_index=True)
 
 
-def _draw_leaves(ax, table, light=True):
+def _draw_leaves(ax, table):
     """Draw each leaf's mean with its bands: dark for CI, light for delta(h) beyond it."""
     for cell in table.itertuples():
         span, reach = [cell.low, cell.high], cell.width + cell.delta
-        if light:
-            ax.fill_between(span, cell.mean - reach, cell.mean + reach, color=LIGHT, alpha=0.55)
-        ax.fill_between(
-            span,
-            cell.mean - cell.width,
-            cell.mean + cell.width,
-            color=DARK,
-            alpha=0.45,
-            linewidth=0,
-        )
+        ax.fill_between(span, cell.mean - reach, cell.mean + reach, color=LIGHT, alpha=0.55)
+        low, high = cell.mean - cell.width, cell.mean + cell.width
+        ax.fill_between(span, low, high, color=DARK, alpha=0.45, linewidth=0)
         ax.hlines(cell.mean, *span, color="black", linewidth=1.5)
 
 
-def _draw_truth(ax, f, **style):
+def _draw_truth(ax, f):
     x = np.linspace(0, 1, 600)
     y = f(x[:, None])
-    ax.plot(x, y, color=TRUTH, **{"linewidth": 1.4, "label": "$f$", **style})
+    ax.plot(x, y, color=TRUTH, linewidth=1.4, label="$f$")
     return pd.DataFrame({"panel": "f", "x": x, "value": y})
 
 
@@ -162,17 +139,11 @@ def fig2(results):
             ax.plot(x, b, "*", color="#CC79A7", markersize=11, label="selected")
             _draw_truth(ax, instance.f)
             ax.set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
-            tables.append(
-                table.assign(
-                    selected=[
-                        n == chosen.name for n in zip(table["depth"], table["index"], strict=True)
-                    ]
-                )
-            )
-        top = max(ax.get_ylim()[1] for ax in axes)
-        low = min(ax.get_ylim()[0] for ax in axes)
+            selected = (table["depth"] == chosen.depth) & (table["index"] == chosen.index)
+            tables.append(table.assign(selected=selected))
+        low, high = np.transpose([ax.get_ylim() for ax in axes])
         for ax in axes:
-            ax.set_ylim(low, top)
+            ax.set_ylim(low.min(), high.max())
     note = r"Line: mean. Dark: $\pm$ CI. Light: $\pm$ (CI + $\delta(h)$). Units of f."
     plotting.legend(fig, axes[:1], note)
     return fig, pd.concat(tables, ignore_index=True)
@@ -181,28 +152,22 @@ def fig2(results):
 def fig3(results):
     """Draw Fig. 3: how L times the distance within a cell is linked to delta(h)."""
     instance, search = replay(results, "f1-s1", "gpoo")
-    depth = search.recommend().depth
-    x = search.recommend().representatives[0]
-    depths = [h for h in (2, 3, 4) if h <= max(2, depth)]
+    best = search.recommend()
+    depths = [h for h in (2, 3, 4) if h <= max(2, best.depth)]
     fig, axes = panels([f"cell at depth {h}" for h in depths], height=2.8)
     L, tables = instance.f.largest_slope(), []
     with look():
         for ax, h in zip(axes, depths, strict=True):
-            cell = instance.partition.locate(x, h)
+            cell = instance.partition.locate(best.representatives[0], h)
             centre, margin = cell.representatives[0], search.delta(h)
             grid = np.linspace(cell.low[0], cell.high[0], 201)
             f, middle = instance.f(grid[:, None]), float(instance.f(centre[None])[0])
             cone = L * np.abs(grid - centre[0])
             band = {"color": LIGHT, "alpha": 0.5, "label": r"$f(x_{h,i}) \pm \delta(h)$"}
             ax.fill_between(grid, middle - margin, middle + margin, **band)
-            ax.plot(grid, middle + cone, color=DARK, linestyle=(0, (4, 2)))
-            ax.plot(
-                grid,
-                middle - cone,
-                color=DARK,
-                linestyle=(0, (4, 2)),
-                label=r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$",
-            )
+            dashed, label = (0, (4, 2)), r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$"
+            ax.plot(grid, middle + cone, color=DARK, linestyle=dashed)
+            ax.plot(grid, middle - cone, color=DARK, linestyle=dashed, label=label)
             ax.plot(grid, f, color=TRUTH, label="$f$")
             ax.plot(centre, middle, "o", color="black", label="representative point")
             ax.set(xlabel="arm $x$", ylabel="reward")
@@ -247,11 +212,8 @@ def trees(results):
         for place, (method, variant) in enumerate(SHOWN):
             instance, search = replay(results, variant, method)
             _draw_tree(axes[2 * place], search)
-            tables.append(
-                _draw_fit(axes[2 * place + 1], instance, search).assign(
-                    panel=SHOWN[method, variant]
-                )
-            )
+            fit = _draw_fit(axes[2 * place + 1], instance, search)
+            tables.append(fit.assign(panel=SHOWN[method, variant]))
             for ax in axes[2 * place : 2 * place + 2]:
                 ax.set_xlim(0, 1)
                 ax.set_xlabel("arm $x$")

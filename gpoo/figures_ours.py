@@ -1,5 +1,7 @@
 """Our own figures: all methods, one difference at a time, draws, limits, sizes, the analysis."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -114,9 +116,7 @@ def limit(results):
     fig, axes = panels(["regret", "depth"])
     tables = []
     with look():
-        for ax, (metric, label), looks in zip(
-            axes, metrics.items(), plotting.SEQUENCE, strict=False
-        ):
+        for ax, metric, looks in zip(axes, metrics, plotting.SEQUENCE, strict=False):
             table = final_values(results, "limit", metric)
             names = [v.removeprefix("s").replace("continuous", r"$\infty$") for v in table.variant]
             ax.errorbar(
@@ -124,7 +124,7 @@ def limit(results):
                 linestyle="-", marker=looks[2],
             )  # fmt: skip
             ax.set_xticks(range(len(table)), names)
-            ax.set(xlabel="points a cell $S$", ylabel=label)
+            ax.set(xlabel="points a cell $S$", ylabel=metrics[metric])
             tables.append(table.assign(metric=metric))
     note = "Point: mean over seeds at the end. Bar: one standard deviation either side."
     plotting.legend(fig, (), note)
@@ -147,14 +147,6 @@ def two_stage(results):
     return fig, pd.concat(tables, ignore_index=True)
 
 
-SIZES = {
-    ("gpoo", "s1"): "GPOO, S = 1",
-    ("gpoo", "s10"): "GPOO, S = 10",
-    ("stooo", "s1"): "StoOO, S = 1",
-    ("stooo", "s10"): "StoOO, S = 10",
-}
-
-
 def scaling(results):
     """Draw regret and time of a round against rounds, with the slopes of the later part."""
     fig, axes = panels(["aggregated regret", "time of a round"], height=3.0)
@@ -163,11 +155,11 @@ def scaling(results):
     with look():
         for ax, metric in zip(axes, ("aggregated_regret", "round_seconds"), strict=True):
             trace = results.trace("scaling", metric)
-            for method, variant in SIZES:
-                part = trace[(trace["method"] == method) & (trace["variant"] == variant)]
-                name = f"{method}-s10" if variant == "s10" else method
-                label = SIZES[method, variant]
-                tables.append(_loglog(ax, part, label, plotting.METHODS[name], start))
+            for method, S in product(("gpoo", "stooo"), (1, 10)):
+                part = trace[(trace["method"] == method) & (trace["variant"] == f"s{S}")]
+                style = plotting.METHODS[method if S == 1 else f"{method}-s10"]
+                label = f"{plotting.METHODS[method].label}, S = {S}"
+                tables.append(_loglog(ax, part, label, style, start))
             ax.set_xlabel("round $t$")
             ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
             ax.legend(frameon=False, fontsize=7.5, loc="upper right")
@@ -206,12 +198,7 @@ RATIOS = {
 }
 DRAWS = {"s1": "S = 1", "s10": "S = 10"}
 PUBLISHED = {
-    "f1-s1": "function 1, S = 1",
-    "f1-s10": "function 1, S = 10",
-    "f2-s1": "function 2, S = 1",
-    "f2-s10": "function 2, S = 10",
-    "f3-s1": "function 3, S = 1",
-    "f3-s10": "function 3, S = 10",
+    f"{f}-{s}": f"{name}, {size}" for f, name in FUNCTIONS.items() for s, size in DRAWS.items()
 }
 
 
@@ -257,10 +244,10 @@ def _worst_lines(ax, results, experiment, metric, variants):
 
 def _smoothness(ax, results):
     """Draw every seed's ratio of true variation to delta(h)."""
-    groups = [("certificates", "draws", v, f"draws, {s}") for v, s in DRAWS.items()]
-    groups += [("assumptions", "f", v, label) for v, label in PUBLISHED.items()]
+    groups = [("certificates", v, f"draws, {s}") for v, s in DRAWS.items()]
+    groups += [("assumptions", v, label) for v, label in PUBLISHED.items()]
     tables = []
-    for row, (experiment, _, variant, label) in enumerate(groups):
+    for row, (experiment, variant, label) in enumerate(groups):
         trace = results.trace(experiment, "smoothness_ratio")
         values = trace[(trace["variant"] == variant) & (trace["step"] == 1)]["value"]
         broken = "#D55E00" if values.max() > 1 else "#0072B2"
@@ -268,7 +255,7 @@ def _smoothness(ax, results):
         frame = values.to_frame("largest").assign(step=1, n=1, panel="smoothness", variant=label)
         tables.append(frame)
     ax.axvline(1, color="0.2", linewidth=1.2)
-    ax.set_yticks(range(len(groups)), [g[3] for g in groups], fontsize=7)
+    ax.set_yticks(range(len(groups)), [g[2] for g in groups], fontsize=7)
     ax.set(xlabel="ratio (log)", xscale="log", ylim=(len(groups) - 0.5, -0.5))
     ax.set_xticks([0.25, 0.5, 1, 2, 4, 8], ["1/4", "1/2", "1", "2", "4", "8"])
     ax.minorticks_off()

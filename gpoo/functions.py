@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from fivebo.gpoo.regions import SquaredExponential
+from fivebo.gpoo.tree import product_points
 
 CUTOFF = 1e-11
 """Eigenvalues below this share of the largest are left out of a draw: they are rounding."""
@@ -76,9 +77,7 @@ class KernelExpansion:
 
     def largest_slope(self):
         """Return ``max_j sup |df/dx_j|``, the Lipschitz constant in the L1 distance, on a grid."""
-        return float(
-            np.abs(self.gradient(_grid({1: 2001, 2: 61}.get(self.dim, 15), self.dim))).max()
-        )
+        return float(np.abs(self.gradient(_grid(GRID.get(self.dim, 15), self.dim))).max())
 
 
 def _peaks(values):
@@ -94,8 +93,7 @@ def _peaks(values):
 
 
 def _grid(n, dim):
-    axis = np.linspace(0, 1, n)
-    return np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    return product_points([np.linspace(0, 1, n)] * dim)
 
 
 def data_of_function(number):

@@ -98,18 +98,14 @@ class GPTree(TreeSearch):
         self._unit_margin = partial(gptree_margin, budget=budget, arity=partition.arity)
         self._scale = positive(scale, "scale")
         self.margins = np.array([self._margin(0)])
-        self._deepest = 0
 
     def _margin(self, depth):
         """Return V_h, in units of f."""
         return self._scale * float(self._unit_margin(depth))
 
     def expand(self, place):
-        """Expand a leaf; the children join the posterior of the history so far."""
-        if self.nodes[place].depth > self.nodes[self._deepest].depth:
-            self._deepest = place
+        """Expand a leaf."""
         places = super().expand(place)
-        self.model.add([self.nodes[i] for i in places])
         margin = self._margin(self.nodes[places[0]].depth)
         self.margins = np.append(self.margins, np.full(len(places), margin))
         return places
@@ -132,12 +128,6 @@ class GPTree(TreeSearch):
             if not self.n_told or too_deep or self.widths()[place] > self.margins[place]:
                 return place
             self.expand(place)
-
-    def _update(self, place, y):
-        self.model.observe(place, y)
-
-    def _recommend(self):
-        return self._deepest
 
 
 class GPUCB(TreeSearch):
@@ -170,9 +160,6 @@ class GPUCB(TreeSearch):
     def _select(self):
         width = np.sqrt(self.beta(self.n_told + 1)) * self.model.std
         return oldest_best(self.open(self.leaves()), self.model.mean + width)
-
-    def _update(self, place, y):
-        self.model.observe(place, y)
 
     def _recommend(self):
         return oldest_best(self.leaves(), self.model.mean)

@@ -32,8 +32,8 @@ class TreeSearch(Optimizer):
     parents : list of int
         Place of each node's parent; -1 for the first nodes.
     is_leaf : ndarray of bool
-    pulls : list of int
-        Number of times that each node has been pulled.
+    pulls, sums : ndarray
+        Number of times that each node has been pulled, and the sum of its rewards.
     model : gpoo.posterior.CellPosterior or None
         Posterior of all nodes; None where a search has none.
     """
@@ -50,41 +50,53 @@ class TreeSearch(Optimizer):
         self.partition = partition
         self.nodes = [partition.root] if nodes is None else nodes
         n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, np.ones(n, dtype=bool), [0] * n
+        self.parents, self.is_leaf = [-1] * n, np.ones(n, dtype=bool)
+        self.pulls, self.sums = np.zeros(n, dtype=int), np.zeros(n)
+        self._deepest = 0
 
     def leaves(self):
         """Return the places of the leaves, oldest first."""
         return self.is_leaf.nonzero()[0]
 
+    def means(self):
+        """Return the mean reward of each node; -inf where it has not been pulled."""
+        return np.where(self.pulls > 0, self.sums / np.maximum(self.pulls, 1), -np.inf)
+
     def expand(self, place):
         """Make a leaf an inner node with K children; return the places of the children."""
-        children = self.partition.children(self.nodes[place])
-        first = len(self.nodes)
+        children, first = self.partition.children(self.nodes[place]), len(self.nodes)
+        if self.model is not None:
+            self.model.add(children)  # they join the posterior of the history so far
         self.is_leaf[place] = False
         self.nodes += children
         self.parents += [place] * len(children)
         self.is_leaf = np.concatenate([self.is_leaf, [True] * len(children)])
-        self.pulls += [0] * len(children)
-        return range(first, first + len(children))
+        self.pulls = np.concatenate([self.pulls, [0] * len(children)])
+        self.sums = np.concatenate([self.sums, [0.0] * len(children)])
+        if self.nodes[place].depth > self.nodes[self._deepest].depth:
+            self._deepest = place
+        return np.arange(first, len(self.nodes))
 
     def _select(self):
         """Return the place of the next node to pull."""
         raise NotImplementedError
 
     def _update(self, place, y):
-        """Take the reward of a node; `pulls` and `n_told` do not count it yet."""
-        raise NotImplementedError
+        """Go on from a reward that the node and the model have taken; `n_told` has not yet."""
 
     def _recommend(self):
-        """Return the place of the recommended node."""
-        raise NotImplementedError
+        """Return the place of the recommended node: the first-reached deepest expanded one."""
+        return self._deepest
 
     def _propose(self):
         return Asked(self._select())
 
     def _learn(self, query, value, note):
-        self._update(query, value)
+        if self.model is not None:
+            self.model.observe(query, value)
         self.pulls[query] += 1
+        self.sums[query] += value
+        self._update(query, value)
 
     def _pass_over(self, own, value):
         self.failed = [] if value is not None else [*self.failed, own]
@@ -133,7 +145,10 @@ class TreeSearch(Optimizer):
             return super().posterior(X)
         if X is None:
             return self.model.mean.copy(), self.model.std
-        return self.model.at(_cells(X))
+        for cell in X:
+            if not isinstance(cell, Cell):
+                raise TypeError(f"X must be a list of cells, got {shown(X)}")
+        return self.model.at(X)
 
     def _columns(self):
         d = self.partition.dim
@@ -160,15 +175,7 @@ def oldest_best(places, values):
 class Schedule:
     """A user's function of the depth or the round, of which every value is checked when needed.
 
-    Parameters
-    ----------
-    function : callable
-    name : str
-        What messages call it.
-    first : int
-        Where it begins.
-    falls : bool, optional
-        Whether it must not rise.
+    It begins at `first`, must be positive, and must not rise if it `falls`; errors call it `name`.
     """
 
     def __init__(self, function, name, first, falls=False):
@@ -181,17 +188,14 @@ class Schedule:
     def __call__(self, n):
         """Return the value at n, a positive number, or raise ValueError that names n."""
         if n not in self._known:
-            self._known[n] = self._checked(n)
+            value = positive(self.function(n), f"{self.name}({n})")
+            if self.falls and n > self.first and value > (before := self(n - 1)):
+                raise ValueError(
+                    f"{self.name}({n}) must be at most {self.name}({n - 1}) = {before:g}, got "
+                    f"{value:g}: a cell varies no more than the one it is a part of"
+                )
+            self._known[n] = value
         return self._known[n]
-
-    def _checked(self, n):
-        value = positive(self.function(n), f"{self.name}({n})")
-        if self.falls and n > self.first and value > (before := self(n - 1)):
-            raise ValueError(
-                f"{self.name}({n}) must be at most {self.name}({n - 1}) = {before:g}, got "
-                f"{value:g}: a cell varies no more than the one it is a part of"
-            )
-        return value
 
 
 def _name(query):
@@ -201,11 +205,3 @@ def _name(query):
     if isinstance(query, dict) and {"depth", "index"} <= set(query):
         return (query["depth"], query["index"])
     raise TypeError(f"query must be the cell that ask() returned, got {shown(query)}")
-
-
-def _cells(X):
-    if isinstance(X, Cell):
-        return [X]
-    if not isinstance(X, list | tuple) or not X or not all(isinstance(c, Cell) for c in X):
-        raise TypeError(f"X must be a list of cells, got {shown(X)}")
-    return X

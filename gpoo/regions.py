@@ -17,10 +17,7 @@ GAUSS = tuple(0.5 * a for a in np.polynomial.legendre.leggauss(12))
 class SquaredExponential(kernels.SquaredExponential):
     """The core's kernel, which also knows its averages over boxes.
 
-    Parameters
-    ----------
-    length_scale, variance
-        As in the core's.
+    Parameters and the rest are those of `fivebo.common.gp.kernels.SquaredExponential`.
     """
 
     def box_point(self, low, high, X):

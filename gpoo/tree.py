@@ -182,15 +182,18 @@ class Partition:
             return Cell(depth, index, low, high, None)
         steps = (np.arange(self.per_axis) + 0.5) / self.per_axis
         axes = low[:, None] + (high - low)[:, None] * steps
-        if self.dim == 1:
-            return Cell(depth, index, low, high, axes.T)
-        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        return Cell(depth, index, low, high, points.reshape(-1, self.dim))
+        points = axes.T if self.dim == 1 else product_points(axes)
+        return Cell(depth, index, low, high, points)
 
 
 def point_cell(x, index=0):
     """Return a point of the domain as a cell of its own, for methods with point feedback."""
     return Cell(0, index, x, x, x[None])
+
+
+def product_points(axes):
+    """Return all points of a grid, shape (n_1 ... n_d, d), the last axis running fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 def _root(value, dim, name):

@@ -35,9 +35,8 @@ class TwoStage(Optimizer):
 
     Attributes
     ----------
-    search : TreeSearch
-    arms : SequentialHalving or None
-        None before the second stage.
+    stages : list of TreeSearch
+        The first stage, and the second once it has begun.
     """
 
     def __init__(self, search, *, cell_rounds, point_rounds):
@@ -46,51 +45,47 @@ class TwoStage(Optimizer):
             raise TypeError(f"search must be a cell search such as GPOO, got {shown(search)}")
         if search.partition.n_points is None:
             raise ValueError("the second stage needs representative points; set n_points to S >= 1")
-        self.search, self.arms = copy.deepcopy(search), None
+        self.stages = [copy.deepcopy(search)]
         self.cell_rounds = count(cell_rounds, "cell_rounds")
         self.point_rounds = count(point_rounds, "point_rounds")
 
-    @property
-    def _stage(self):
-        return self.search if self.arms is None else self.arms
-
     def _propose(self):
-        if self.arms is None and self.search.n_told >= self.cell_rounds:
-            cell = self.search.recommend()
-            self.arms = SequentialHalving(self.search.partition, cell, self.point_rounds)
-        self._stage.ask()
-        return Asked((int(self.arms is not None), self._stage.pending[0].query))
+        first = self.stages[0]
+        if len(self.stages) == 1 and first.n_told >= self.cell_rounds:
+            arms = SequentialHalving(first.partition, first.recommend(), self.point_rounds)
+            self.stages.append(arms)
+        self.stages[-1].ask()
+        return Asked((len(self.stages) - 1, self.stages[-1].pending[0].query))
 
     def _learn(self, query, value, note):
-        self._stage.tell(self._public(query), value)
+        self.stages[-1].tell(self._public(query), value)
 
     def _pass_over(self, own, value):
         if value is None:
-            self._stage.tell(self._public(own), None)
+            self.stages[-1].tell(self._public(own), None)
 
     def _own(self, query):
-        return (int(self.arms is not None), self._stage._own(query))
+        return (len(self.stages) - 1, self.stages[-1]._own(query))
 
     def _public(self, query):
-        stage, place = query
-        return (self.arms if stage else self.search)._public(place)
+        return self.stages[query[0]]._public(query[1])
 
     def recommend(self):
         """Return the recommended cell, in the second stage the best point as a cell."""
         self._needs_data()
-        return (self.arms if self.arms and self.arms.n_told else self.search).recommend()
+        return next(stage for stage in reversed(self.stages) if stage.n_told).recommend()
 
     def posterior(self, X=None):
         """Return mean and standard deviation of the cells' averages, after the first stage."""
-        return self.search.posterior(X)
+        return self.stages[0].posterior(X)
 
     def _columns(self):
-        return [*self.search._columns(), "stage"]
+        return [*self.stages[0]._columns(), "stage"]
 
     def _row(self, entry):
         stage, place = entry.query
-        own = self.arms if stage else self.search
-        return (*own._row(replace(entry, query=place)), ("cells", "points")[stage])
+        row = self.stages[stage]._row(replace(entry, query=place))
+        return (*row, ("cells", "points")[stage])
 
 
 class SequentialHalving(TreeSearch):
@@ -113,7 +108,6 @@ class SequentialHalving(TreeSearch):
     def __init__(self, partition, cell, budget):
         super().__init__(partition, [point_cell(x, i) for i, x in enumerate(cell.representatives)])
         n = len(self.nodes)
-        self._sums = np.zeros(n)
         self._phases = max(1, int(np.ceil(np.log2(n))))
         self._budget, self._alive, self._queue = count(budget, "budget"), np.arange(n), []
 
@@ -127,17 +121,12 @@ class SequentialHalving(TreeSearch):
 
     def _update(self, place, y):
         self._queue.remove(place)
-        self._sums[place] += y
-
-    def _means(self):
-        pulls = np.array(self.pulls)
-        return np.where(pulls > 0, self._sums / np.maximum(pulls, 1), -np.inf)
 
     def _better_half(self):
-        means, left, kept = self._means(), self._alive.tolist(), []
+        means, left, kept = self.means(), self._alive.tolist(), []
         while len(kept) < len(left):
             kept.append(left.pop(tied_with_max(means[left])[0]))
         return np.sort(kept)
 
     def _recommend(self):
-        return oldest_best(self._alive, self._means())
+        return oldest_best(self._alive, self.means())

@@ -411,7 +411,7 @@ def test_second_stage_finds_the_best_point_without_noise():
     for _ in range(29):
         cell = search.ask()
         search.tell(cell, average(cell))
-    arms = search.arms.nodes
+    arms = search.stages[1].nodes
     assert search.recommend().name == max(arms, key=average).name
     with pytest.raises(ValueError, match="representative points"):
         TwoStage(gpoo(Partition(1, 2, None)), cell_rounds=2, point_rounds=2)
