@@ -129,7 +129,7 @@ class RandomCells(TreeSearch):
 
     def _select(self):
         places = self.open(self.leaves())
-        return int(places[self.pulls[places].argmin()])
+        return int(places[np.array(self.pulls)[places].argmin()])
 
     def _recommend(self):
         return oldest_best(self.leaves(), self.means())

@@ -32,7 +32,7 @@ class TreeSearch(Optimizer):
     parents : list of int
         Place of each node's parent; -1 for the first nodes.
     is_leaf : ndarray of bool
-    pulls, sums : ndarray
+    pulls, sums : list
         Number of times that each node has been pulled, and the sum of its rewards.
     model : gpoo.posterior.CellPosterior or None
         Posterior of all nodes; None where a search has none.
@@ -51,7 +51,7 @@ class TreeSearch(Optimizer):
         self.nodes = [partition.root] if nodes is None else nodes
         n = len(self.nodes)
         self.parents, self.is_leaf = [-1] * n, np.ones(n, dtype=bool)
-        self.pulls, self.sums = np.zeros(n, dtype=int), np.zeros(n)
+        self.pulls, self.sums = [0] * n, [0.0] * n
         self._deepest = 0
 
     def leaves(self):
@@ -60,7 +60,8 @@ class TreeSearch(Optimizer):
 
     def means(self):
         """Return the mean reward of each node; -inf where it has not been pulled."""
-        return np.where(self.pulls > 0, self.sums / np.maximum(self.pulls, 1), -np.inf)
+        pulls = np.array(self.pulls)
+        return np.where(pulls > 0, np.array(self.sums) / np.maximum(pulls, 1), -np.inf)
 
     def expand(self, place):
         """Make a leaf an inner node with K children; return the places of the children."""
@@ -71,8 +72,8 @@ class TreeSearch(Optimizer):
         self.nodes += children
         self.parents += [place] * len(children)
         self.is_leaf = np.concatenate([self.is_leaf, [True] * len(children)])
-        self.pulls = np.concatenate([self.pulls, [0] * len(children)])
-        self.sums = np.concatenate([self.sums, [0.0] * len(children)])
+        self.pulls += [0] * len(children)
+        self.sums += [0.0] * len(children)
         if self.nodes[place].depth > self.nodes[self._deepest].depth:
             self._deepest = place
         return np.arange(first, len(self.nodes))
