@@ -4,11 +4,14 @@ Reference: [GPOO] M. Zhang, R. Tsuchida and C. S. Ong, AAAI 2022. Rewards are ma
 numbers are those of our layout, in which the expansion test stands on line 6 as in the paper.
 """
 
+from functools import partial
+
 import numpy as np
 
-from fivebo.common.names import check_name
+from fivebo.common.checks import count, one_of, positive
+from fivebo.common.search.ties import tied_with_max
+from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
 from fivebo.gpoo.posterior import CellPosterior
-from fivebo.gpoo.search import TreeSearch
 from fivebo.gpoo.theory import b_value, beta_union, confidence_width, is_expanded
 
 RULES = {
@@ -61,7 +64,9 @@ class GPOO(TreeSearch):
     Raises
     ------
     ValueError, TypeError
-        A setting out of range, or delta(0) or beta(1) no positive number.
+        A setting out of range, or delta(0) or beta(1) no positive number. `ask` raises it for
+        later values that are none, and for a delta(h) above delta(h - 1), before anything is
+        evaluated.
 
     Examples
     --------
@@ -77,7 +82,7 @@ class GPOO(TreeSearch):
 
     Notes
     -----
-    Source: [GPOO] Algorithm 1, Eq. (5), Sec. 3. Ties go to the oldest leaf.
+    Source: [GPOO] Algorithm 1, Eq. (5), Sec. 3. Ties, up to rounding, go to the oldest leaf.
     """
 
     def __init__(
@@ -89,21 +94,14 @@ class GPOO(TreeSearch):
             "start": start, "round_order": round_order, "variance": variance,
             "recommendation": recommendation,
         }  # fmt: skip
-        for name, value in given.items():
-            check_name(name, value, RULES[name])
-        self.rules = given
-        self.beta = beta or (lambda t: beta_union(t, p=0.1, arity=partition.arity))
-        self.delta, self.max_depth = delta, np.inf if max_depth is None else max_depth
-        for name, value in (("delta(0)", delta(0)), ("beta(1)", self.beta(1))):
-            if not (np.isfinite(value) and value > 0):
-                raise ValueError(
-                    f"{name} must be a positive number, got {value!r}; check its scale"
-                )
+        self.rules = {name: one_of(value, name, RULES[name]) for name, value in given.items()}
         super().__init__(partition)
-        self.noise_var = noise_var
-        self.posterior = CellPosterior(kernel, noise_var + jitter, self.nodes)  # l. 1
-        self.margins = np.array([float(delta(0))])  # delta(h) of every node
-        self._deepest = 0
+        beta = beta or partial(beta_union, p=0.1, arity=partition.arity)
+        self.beta, self.delta = Schedule(beta, "beta", 1), Schedule(delta, "delta", 0, falls=True)
+        self.max_depth = np.inf if max_depth is None else count(max_depth, "max_depth", least=0)
+        self.noise_var = positive(noise_var, "noise_var")
+        self.model = CellPosterior(kernel, self.noise_var + jitter, self.nodes)  # l. 1
+        self.margins = np.array([self.delta(0)])  # delta(h) of every node
         self._ranked = 1  # nodes that have a b-value
         self._untested = None
         if start == "children":
@@ -114,7 +112,7 @@ class GPOO(TreeSearch):
     def width_var(self):
         """Variances that intervals are made of, all nodes."""
         added = self.noise_var if self.rules["variance"] == "predictive" else 0.0
-        return self.posterior.var + added
+        return self.model.var + added
 
     def widths(self, t):
         """Return CI_{h,i}, the half-widths of all nodes' confidence intervals with beta_t."""
@@ -122,65 +120,67 @@ class GPOO(TreeSearch):
 
     def b_values(self, t):
         """Return b_{h,i} of all nodes with beta_t under the present posterior. [GPOO] Eq. (5)."""
-        return b_value(self.posterior.mean, self.widths(t), self.margins)
+        return b_value(self.model.mean, self.widths(t), self.margins)
 
     @property
     def selection_round(self):
         """The t whose beta_t selects the next node."""
         late = self.rules["round_order"] == "test-pull"
-        return max(1, self.n_observations + (0 if late else 1))
+        return max(1, self.n_told + (0 if late else 1))
 
     def expand(self, place):
-        """Expand a leaf; the children join the posterior of the history so far."""
-        mean, depth = self.posterior.mean, self.nodes[place].depth
-        best = self._deepest
-        if (depth, mean[place]) > (self.nodes[best].depth, mean[best]):
+        """Expand a leaf; of equally deep ones that of the higher mean is the deepest."""
+        best, depth = self._deepest, self.nodes[place].depth
+        higher = tied_with_max(self.model.mean[[best, place]])[0] == 1
+        if depth == self.nodes[best].depth and higher:
             self._deepest = place
         places = super().expand(place)
-        children = [self.nodes[i] for i in places]
-        self.posterior.add(children)
-        self.margins = np.append(self.margins, [self.delta(c.depth) for c in children])
+        self.margins = np.append(self.margins, np.full(len(places), self.delta(depth + 1)))
         return places
 
     def _select(self):
-        t, n_first = self.n_observations, self.partition.arity
-        if self.rules["start"] == "children" and t < n_first:
-            return 1 + t
+        self.beta(self.n_told + 1)  # a bad value is found before anything is evaluated
+        place = self._next()
+        if (depth := self.nodes[place].depth) <= self.max_depth:
+            self.delta(depth + 1)
+        return place
+
+    def _next(self):
+        if self.rules["start"] == "children" and self.n_told < self.partition.arity:
+            unpulled = [i for i in range(1, 1 + self.partition.arity) if not self.pulls[i]]
+            return int(self.open(np.array(unpulled))[0])
         if self.rules["round_order"] == "test-pull":
-            self._test()
+            self._test(self.n_told)
         else:
             self._ranked = len(self.nodes)
-        eligible = self.leaves()
+        eligible = self.open(self.leaves())
         if (old := eligible[eligible < self._ranked]).size:  # none: the only leaf was expanded
             eligible = old
-        b = self.b_values(self.selection_round)[eligible]
-        return int(eligible[b.argmax()])  # l. 3
+        return oldest_best(eligible, self.b_values(self.selection_round))  # l. 3
 
     def _update(self, place, y):
-        self.posterior.observe(place, y)  # l. 4-5
-        self._ranked = len(self.nodes)
-        t, first = self.n_observations, self.rules["start"] == "children"
-        self._untested = place
-        if first and t <= self.partition.arity:
-            leaves = self.leaves()  # after the first pulls the best leaf is tested
-            best = leaves[self.b_values(t)[leaves].argmax()]
-            self._untested = int(best) if t == self.partition.arity else None
+        self._ranked, self._untested = len(self.nodes), place  # l. 4-5: the reward is in the model
+        t = self.n_told + 1
+        if self.rules["start"] == "children" and t <= self.partition.arity:
+            # after the first pulls the best leaf is tested
+            last = t == self.partition.arity
+            self._untested = oldest_best(self.leaves(), self.b_values(t)) if last else None
         if self.rules["round_order"] == "pull-test":
-            self._test()
+            self._test(t)
 
-    def _test(self):
-        """Expand the node in question if its interval is at most delta(h), beta of last pull."""
+    def _test(self, t):
+        """Expand the node in question if its interval with beta_t is at most delta(h)."""
         place, self._untested = self._untested, None
         if place is None or self.nodes[place].depth > self.max_depth:
             return
-        width = confidence_width(self.width_var[place], self.beta(self.n_observations))
+        width = confidence_width(self.width_var[place], self.beta(t))
         if is_expanded(width, self.margins[place]):  # l. 6
             self.expand(place)  # l. 7
 
     def _recommend(self):
         if self.rules["recommendation"] == "deepest":
             return self._deepest
-        inner = np.flatnonzero(~np.array(self.is_leaf))
+        inner = np.flatnonzero(~self.is_leaf)
         if not inner.size:
             return 0
-        return int(inner[self.posterior.mean[inner].argmax()])  # l. 8
+        return oldest_best(inner, self.model.mean)  # l. 8

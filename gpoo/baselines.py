@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from fivebo.common.checks import positive
-from fivebo.common.names import check_name
-from fivebo.gpoo.search import TreeSearch
+from fivebo.common.checks import count, one_of, positive
+from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
+from fivebo.gpoo.tree import product_points
 
 FORMS = ("gaussian", "hoeffding", "code")
 
@@ -76,40 +76,30 @@ class StoOO(TreeSearch):
     Notes
     -----
     Source: [GPOO] Sec. 5; [Munos] Fig. 3.9. Recommends the first-reached deepest expanded node.
+    "hoeffding" and "code" are for rewards in [0, 1], as their sources; "gaussian" for any unit.
     """
 
     def __init__(self, partition, *, budget, delta, noise_std, eta=0.1, form="gaussian"):
-        check_name("form", form, FORMS)
         super().__init__(partition)
-        if budget < 1:
-            raise ValueError(f"budget must be at least 1, got {budget}")
-        self.delta, self.form = delta, form
+        self.delta, self.form = Schedule(delta, "delta", 0, falls=True), one_of(form, "form", FORMS)
         self._width = {
-            "budget": budget, "eta": positive(eta, "eta", upper=1.0),
+            "budget": count(budget, "budget"), "eta": positive(eta, "eta", upper=1.0),
             "noise_std": positive(noise_std, "noise_std"), "form": form,
         }  # fmt: skip
-        self._sums = [0.0]
         self._values = np.array([np.inf])
-        self._deepest = 0
 
     def _select(self):
-        return int(self._values.argmax())
+        place = oldest_best(self.open(self.leaves()), self._values)
+        self.delta(self.nodes[place].depth)  # a bad value is found before anything is evaluated
+        return place
 
     def _update(self, place, y):
-        self._sums[place] += y
         pulls, margin = self.pulls[place], self.delta(self.nodes[place].depth)
         width = stooo_width(pulls, **self._width)
-        self._values[place] = self._sums[place] / pulls + width + margin
+        self._values[place] = self.sums[place] / pulls + width + margin
         if pulls >= width if self.form == "code" else width <= margin:
-            if self.nodes[place].depth > self.nodes[self._deepest].depth:
-                self._deepest = place
             n_new = len(self.expand(place))
-            self._sums += [0.0] * n_new
-            self._values = np.concatenate([self._values, np.full(n_new, np.inf)])
-            self._values[place] = -np.inf
-
-    def _recommend(self):
-        return self._deepest
+            self._values = np.concatenate([self._values, [np.inf] * n_new])
 
 
 class RandomCells(TreeSearch):
@@ -131,30 +121,18 @@ class RandomCells(TreeSearch):
     """
 
     def __init__(self, partition, *, budget):
-        super().__init__(partition)
-        if budget < 1:
-            raise ValueError(f"budget must be at least 1, got {budget}")
-        d = partition.dim
-        side = int(budget ** (1 / d) + 1e-9)
-        corners = np.stack(np.meshgrid(*[np.arange(side)] * d, indexing="ij"), axis=-1)
-        self.nodes = [
-            partition.box(1, i, low / side, (low + 1) / side)
-            for i, low in enumerate(corners.reshape(-1, d))
-        ]
-        n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
-        self._sums = np.zeros(n)
+        side = int(count(budget, "budget") ** (1 / partition.dim) + 1e-9)
+        corners = product_points([np.arange(side)] * partition.dim)
+        lows, highs = (partition.domain.from_unit((corners + k) / side) for k in (0, 1))
+        boxes = [partition.box(1, i, lows[i], highs[i]) for i in range(len(corners))]
+        super().__init__(partition, boxes)
 
     def _select(self):
-        return self.n_observations % len(self.nodes)
-
-    def _update(self, place, y):
-        self._sums[place] += y
+        places = self.open(self.leaves())
+        return int(places[np.array(self.pulls)[places].argmin()])
 
     def _recommend(self):
-        pulls = np.array(self.pulls)
-        means = np.where(pulls > 0, self._sums / np.maximum(pulls, 1), -np.inf)
-        return int(means.argmax())
+        return oldest_best(self.leaves(), self.means())
 
 
 class HOO(TreeSearch):
@@ -179,34 +157,44 @@ class HOO(TreeSearch):
 
     def __init__(self, partition, *, budget, delta, noise_std):
         super().__init__(partition)
-        self.delta = delta
-        self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(max(budget, 2)))
+        self.delta = Schedule(delta, "delta", 0, falls=True)
+        n = max(count(budget, "budget"), 2)
+        self._scale = positive(noise_std, "noise_std") * np.sqrt(8 * np.log(n))
         self._children = {}
-        self._sums, self._bounds, self._visits = [0.0], [np.inf], [0]
+        self._below, self._visits, self._bounds = [0.0], [0], np.array([np.inf])
 
     def _select(self):
-        place = 0
+        place, open_ = 0, self._reaching_open()
         while place in self._children:
-            place = max(self._children[place], key=self._bounds.__getitem__)
+            children = self._children[place]
+            place = oldest_best(children[open_[children]], self._bounds)
+        self.delta(self.nodes[place].depth)  # a bad value is found before anything is evaluated
         return place
+
+    def _reaching_open(self):
+        """Whether each node has an open leaf below it, or is one."""
+        found = np.full(len(self.nodes), not self.failed)
+        for place in self.open(self.leaves()) if self.failed else ():
+            while place >= 0 and not found[place]:
+                found[place], place = True, self.parents[place]
+        return found
 
     def _update(self, place, y):
         self._children[place] = self.expand(place)
         n_new = len(self._children[place])
-        self._sums += [0.0] * n_new
-        self._bounds += [np.inf] * n_new
+        self._below += [0.0] * n_new  # rewards of each node and of all below it, and their number
         self._visits += [0] * n_new
+        self._bounds = np.concatenate([self._bounds, [np.inf] * n_new])
         while place >= 0:
-            self._sums[place] += y
+            self._below[place] += y
             self._visits[place] += 1
             T, depth = self._visits[place], self.nodes[place].depth
-            upper = self._sums[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
-            best = max(self._bounds[child] for child in self._children[place])
-            self._bounds[place] = min(upper, best)
+            upper = self._below[place] / T + self._scale / np.sqrt(T) + self.delta(depth)
+            self._bounds[place] = min(upper, self._bounds[self._children[place]].max())
             place = self.parents[place]
 
     def _recommend(self):
         place = 0
         while pulled := [c for c in self._children.get(place, ()) if self._visits[c]]:
             place = max(pulled, key=self._visits.__getitem__)
-        return place
+        return int(place)

@@ -1,48 +1,248 @@
-"""Figures of [GPOO], one function each: regrets and maps here, single runs and bounds beside."""
+"""Figures of [GPOO], one function each; those of our own stand beside, in `figures_ours`.
+
+Figs. 1 to 3, trees and fits show single recorded runs: the tree and the posterior of a round are
+those that the recorded rewards imply, told again to the same method.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, mean_band, panels
-from fivebo.common.referee import stats
-from fivebo.gpoo.bound_figures import certificates
-from fivebo.gpoo.run_figures import fig1, fig2, fig3, functions, trees
+from fivebo.common.page.plotting import look, panels
+from fivebo.gpoo import study
+from fivebo.gpoo.figures_common import BAND, FUNCTIONS, final_values, regret_curves, regret_lines
+from fivebo.gpoo.figures_ours import (
+    ablation,
+    certificates,
+    limit,
+    regret_more,
+    sampled,
+    scaling,
+    two_stage,
+)
+from fivebo.gpoo.functions import published_function
+from fivebo.gpoo.tree import point_cell
 
 __all__ = [
     "ablation", "certificates", "fig1", "fig2", "fig3", "functions", "limit", "regret",
     "regret_more", "sampled", "scaling", "sk", "trees", "two_stage",
 ]  # fmt: skip
 
-BAND = (
-    "Line: mean over seeds. Band: one standard deviation either side. Regret in units of f, "
-    "lower is better."
-)
-REGRET = "aggregated regret $R_N$"
-FUNCTIONS = {"f1": "function 1", "f2": "function 2", "f3": "function 3"}
+DARK, LIGHT, TRUTH = "#0072B2", "#9ECAE1", "#D55E00"
 
 
-def _lines(results, variants, methods):
-    """Return the regrets of some variants; S = 10 makes a line of its own beside S = 1."""
-    trace = results.trace("regret", "aggregated_regret")
-    parts = []
-    for variant in variants:
-        part = trace[(trace["variant"] == variant) & trace["method"].isin(methods)]
-        many = "-s10" in variant
-        parts.append(part.assign(method=part["method"] + ("-s10" if many else "")))
-    return pd.concat(parts)
+def replay(results, variant, method, rounds=None):
+    """Tell a run of "illustration" again; return its instance, and the search after some rounds.
+
+    Default: all rounds. The search has asked nothing since. ValueError if it asks another cell than
+    the recorded one: the results are of other code.
+    """
+    config = results.config("illustration")
+    trace = results.trace("illustration")
+    part = trace[(trace["variant"] == variant) & (trace["method"] == method) & (trace.seed == 0)]
+    table = part.pivot(index="step", columns="metric", values="value").sort_index()
+    problem = study.PROBLEMS[config.problem](**config.problem_params(variant))
+    instance = problem.draw(np.random.default_rng(0))  # nothing of it but a seed is random
+    params = replace(study.Params(), **config.params(variant))
+    search = study.METHODS[method](instance, params, config.horizon, None)
+    for step, row in table.iloc[:rounds].iterrows():
+        cell = search.ask()
+        if cell.name != (row["pulled_depth"], row["pulled_index"]):
+            raise ValueError(
+                f"round {step} of the recorded run pulled another cell than {cell.name}; run "
+                "the experiment illustration again"
+            )
+        search.tell(cell, row["reward"])
+    return instance, search
 
 
-def _curves(ax, frame, panel, order, suffix=""):
-    """Draw mean regrets; the names of S = 1 carry it where both are drawn."""
-    present = [m for m in order if m in set(frame["method"])]
-    labels = {m: plotting.METHODS[m].label for m in present}
-    if suffix:
-        labels = {m: label if m.endswith("-s10") else label + suffix for m, label in labels.items()}
-    data = mean_band(ax, frame, panel, labels=labels)
-    ax.set(xlim=(0, data["step"].max()), xlabel="budget $N$", ylabel=REGRET)
-    ax.set_ylim(-0.02, min(1.05, 1.05 * data["high"].max()))
-    return data
+def _draw_tree(ax, search):
+    """Draw the tree over the interval, one row a depth; the colour tells the pulls."""
+    colours = np.array(["#BBBBBB", DARK, TRUTH])[np.minimum(search.pulls, 2)]
+    x = [float((c.low[0] + c.high[0]) / 2) for c in search.nodes]
+    y = [-c.depth for c in search.nodes]
+    for place, parent in enumerate(search.parents):
+        if parent >= 0:
+            ax.plot([x[parent], x[place]], [y[parent], y[place]], color="0.8", linewidth=0.7)
+    ax.scatter(x, y, c=list(colours), s=9, zorder=3)
+    ax.set_ylabel("depth")
+    depths = range(0, min(y) - 1, -2)
+    ax.set_yticks(list(depths), [str(-d) for d in depths])
+
+
+def _leaf_table(search, t):
+    """Return cell, mean, CI, delta and b of the leaves before the selection of round t."""
+    leaves = search.leaves()
+    widths, b = search.widths(t), search.b_values(t)
+    rows = [
+        (*search.nodes[i].name, search.nodes[i].low[0], search.nodes[i].high[0],
+         search.model.mean[i], widths[i], search.margins[i], b[i])
+        for i in leaves
+    ]  # fmt: skip
+    names = ["depth", "index", "low", "high", "mean", "width", "delta", "b"]
+    return pd.DataFrame(rows, columns=names).sort_values("low", ignore_index=True)
+
+
+def _draw_leaves(ax, table):
+    """Draw each leaf's mean with its bands: dark for CI, light for delta(h) beyond it."""
+    for cell in table.itertuples():
+        span, reach = [cell.low, cell.high], cell.width + cell.delta
+        ax.fill_between(span, cell.mean - reach, cell.mean + reach, color=LIGHT, alpha=0.55)
+        low, high = cell.mean - cell.width, cell.mean + cell.width
+        ax.fill_between(span, low, high, color=DARK, alpha=0.45, linewidth=0)
+        ax.hlines(cell.mean, *span, color="black", linewidth=1.5)
+
+
+def _draw_truth(ax, f):
+    x = np.linspace(0, 1, 600)
+    y = f(x[:, None])
+    ax.plot(x, y, color=TRUTH, linewidth=1.4, label="$f$")
+    return pd.DataFrame({"panel": "f", "x": x, "value": y})
+
+
+def fig1(results):
+    """Draw Fig. 1: the tree over cells, and what GPOO believes of every leaf."""
+    rounds = min(14, results.config("illustration").horizon)
+    instance, search = replay(results, "f1-s10", "gpoo", rounds)
+    table = _leaf_table(search, rounds + 1)
+    with look():
+        fig, axes = plotting.stacked(
+            ["tree", "leaves: mean, CI (dark), CI + δ(h) (light)"], [1, 2], (6.0, 4.8)
+        )
+        _draw_tree(axes[0], search)
+        _draw_leaves(axes[1], table)
+        truth = _draw_truth(axes[1], instance.f)
+        axes[1].set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+        axes[1].legend(frameon=False, loc="lower right")
+    note = f"After {rounds} pulls. Tree: grey not pulled, blue pulled once, orange more often."
+    plotting.legend(fig, (), note)
+    return fig, pd.concat([table.assign(panel="leaves"), truth], ignore_index=True)
+
+
+def fig2(results):
+    """Draw Fig. 2: the leaves before two consecutive pulls, and after the second."""
+    first = min(13, results.config("illustration").horizon - 1)
+    titles = [f"before pull {first + k + 1}" for k in range(3)]
+    fig, axes = panels(titles, height=3.0)
+    tables = []
+    with look():
+        for k, ax in enumerate(axes):
+            instance, search = replay(results, "f1-s10", "gpoo", first + k)
+            table = _leaf_table(search, first + k + 1).assign(panel=titles[k])
+            chosen = search.ask()
+            _draw_leaves(ax, table)
+            middle = (table["low"] + table["high"]) / 2
+            ax.plot(middle, table["b"], "_", color="black", markersize=7, label="$b$-value")
+            x, b = float(chosen.low[0] + chosen.high[0]) / 2, table["b"].max()
+            ax.plot(x, b, "*", color="#CC79A7", markersize=11, label="selected")
+            _draw_truth(ax, instance.f)
+            ax.set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+            selected = (table["depth"] == chosen.depth) & (table["index"] == chosen.index)
+            tables.append(table.assign(selected=selected))
+        low, high = np.transpose([ax.get_ylim() for ax in axes])
+        for ax in axes:
+            ax.set_ylim(low.min(), high.max())
+    note = r"Line: mean. Dark: $\pm$ CI. Light: $\pm$ (CI + $\delta(h)$). Units of f."
+    plotting.legend(fig, axes[:1], note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def fig3(results):
+    """Draw Fig. 3: how L times the distance within a cell is linked to delta(h)."""
+    instance, search = replay(results, "f1-s1", "gpoo")
+    best = search.recommend()
+    depths = [h for h in (2, 3, 4) if h <= max(2, best.depth)]
+    fig, axes = panels([f"cell at depth {h}" for h in depths], height=2.8)
+    L, tables = instance.f.largest_slope(), []
+    with look():
+        for ax, h in zip(axes, depths, strict=True):
+            cell = instance.partition.locate(best.representatives[0], h)
+            centre, margin = cell.representatives[0], search.delta(h)
+            grid = np.linspace(cell.low[0], cell.high[0], 201)
+            f, middle = instance.f(grid[:, None]), float(instance.f(centre[None])[0])
+            cone = L * np.abs(grid - centre[0])
+            band = {"color": LIGHT, "alpha": 0.5, "label": r"$f(x_{h,i}) \pm \delta(h)$"}
+            ax.fill_between(grid, middle - margin, middle + margin, **band)
+            dashed, label = (0, (4, 2)), r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$"
+            ax.plot(grid, middle + cone, color=DARK, linestyle=dashed)
+            ax.plot(grid, middle - cone, color=DARK, linestyle=dashed, label=label)
+            ax.plot(grid, f, color=TRUTH, label="$f$")
+            ax.plot(centre, middle, "o", color="black", label="representative point")
+            ax.set(xlabel="arm $x$", ylabel="reward")
+            ax.locator_params(axis="x", nbins=4)
+            frame = pd.DataFrame({"x": grid, "f": f, "cone": cone})
+            tables.append(frame.assign(panel=f"depth {h}", delta=margin, centre=middle))
+    note = rf"$L = {L:.2f}$, the largest slope of f, and $\delta(h) = 14 \cdot 2^{{-h}}$."
+    plotting.legend(fig, axes[:1], note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def functions(results):
+    """Draw the three reward functions of Sec. 5 with their maximisers."""
+    fig, axes = panels([f"function {k}" for k in (1, 2, 3)])
+    x, tables = np.linspace(0, 1, 1000), []
+    with look():
+        for ax, number in zip(axes, (1, 2, 3), strict=True):
+            y = published_function(number)(x[:, None])
+            ax.plot(x, y, color="black", linewidth=1.2)
+            ax.plot(x[y.argmax()], y.max(), "o", color=TRUTH)
+            ax.set(xlabel="arm $x$", ylabel="reward function", ylim=(-0.05, 1.02))
+            tables.append(pd.DataFrame({"panel": f"function {number}", "x": x, "f": y}))
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+SHOWN = {
+    ("gpoo", "f1-s1"): "GPOO, S = 1",
+    ("gpoo", "f1-s10"): "GPOO, S = 10",
+    ("gptree", "f1-s1"): "GPTree, S = 1",
+    ("stooo", "f1-s1"): "StoOO, S = 1",
+    ("stooo", "f1-s10"): "StoOO, S = 10",
+    ("random", "f1-s10"): "uniform cells, S = 10",
+}
+
+
+def trees(results):
+    """Draw tree and fit of every method after its last round, function 1. [GPOO] Sec. 5."""
+    titles = [f"{label}: {part}" for label in SHOWN.values() for part in ("tree", "fit")]
+    fig, axes = panels(titles, columns=4, height=2.2)
+    tables = []
+    with look():
+        for place, (method, variant) in enumerate(SHOWN):
+            instance, search = replay(results, variant, method)
+            _draw_tree(axes[2 * place], search)
+            fit = _draw_fit(axes[2 * place + 1], instance, search)
+            tables.append(fit.assign(panel=SHOWN[method, variant]))
+            for ax in axes[2 * place : 2 * place + 2]:
+                ax.set_xlim(0, 1)
+                ax.set_xlabel("arm $x$")
+                ax.title.set_fontsize(8.5)
+    note = (
+        r"Tree: grey not pulled, blue pulled once, orange more often. Fit: orange f, dots rewards, "
+        r"blue posterior mean $\pm \sqrt{\beta_N}$ standard deviations."
+    )
+    plotting.legend(fig, (), note)
+    return fig, pd.concat(tables, ignore_index=True)
+
+
+def _draw_fit(ax, instance, search):
+    """Draw f, the rewards at the cells' centres, and the posterior of f where there is one."""
+    _draw_truth(ax, instance.f)
+    told = search.result()
+    centres, rewards = (told["low_1"] + told["high_1"]) / 2, told["y"]
+    ax.plot(centres, rewards, "o", color="0.35", markersize=2.2, alpha=0.7)
+    tables = [pd.DataFrame({"what": "reward", "x": centres, "value": rewards})]
+    if search.model is not None:
+        x = np.linspace(0, 1, 301)
+        mean, std = search.posterior([point_cell(point) for point in x[:, None]])
+        wide = np.sqrt(search.beta(search.n_told)) if hasattr(search, "beta") else search.multiplier
+        reach = wide * std
+        ax.plot(x, mean, color=DARK, linewidth=1.2)
+        ax.fill_between(x, mean - reach, mean + reach, color=DARK, alpha=0.25, linewidth=0)
+        tables.append(pd.DataFrame({"what": "mean", "x": x, "value": mean, "reach": reach}))
+    ax.set(ylabel="reward", ylim=(-0.5, 1.5))
+    return pd.concat(tables)
 
 
 def regret(results):
@@ -56,21 +256,8 @@ def regret(results):
         for place, (ending, form) in enumerate(forms.items()):
             for ax, f in zip(axes[3 * place :], FUNCTIONS, strict=False):
                 variants = [f"{f}-s1{ending}", f"{f}-s10{ending}"]
-                frame = _lines(results, variants, ["gpoo", "stooo", "gptree"])
-                tables.append(_curves(ax, frame, f"{f}, {form}", order, ", S = 1"))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def regret_more(results):
-    """Draw all methods with S = 1 in the paper's form, ours included."""
-    order = ["gpoo", "stooo", "gptree", "random", "hoo", "gp-ucb"]
-    fig, axes = panels(list(FUNCTIONS.values()))
-    with look():
-        tables = [
-            _curves(ax, _lines(results, [f"{f}-s1"], order), f, order)
-            for ax, f in zip(axes, FUNCTIONS, strict=True)
-        ]
+                frame = regret_lines(results, variants, ["gpoo", "stooo", "gptree"])
+                tables.append(regret_curves(ax, frame, f"{f}, {form}", order, ", S = 1"))
     plotting.legend(fig, axes, BAND)
     return fig, pd.concat(tables, ignore_index=True)
 
@@ -85,7 +272,7 @@ MAPS = {
 
 def sk(results):
     """Draw the natural logarithm of the mean final regret over S and K. [GPOO] Sec. 5."""
-    table = _final(results, "sk")
+    table = final_values(results, "sk")
     places = table["variant"].str.extract(r"^(.*)-k(\d+)-s(\d+)$")
     table["panel"], table["K"], table["S"] = places[0], places[1].astype(int), places[2].astype(int)
     table["log_mean"] = np.log(table["mean"])
@@ -108,178 +295,3 @@ def sk(results):
     steps = results.config("sk").horizon
     plotting.legend(fig, (), f"Natural logarithm of the mean over seeds at N = {steps}.")
     return fig, table[["panel", "variant", "K", "S", "n", "mean", "log_mean"]]
-
-
-def _final(results, experiment, metric="aggregated_regret"):
-    """Return mean and spread over seeds of a metric's last value, one row a variant and method."""
-    trace = results.trace(experiment, metric)
-    last = trace[trace["step"] == trace["step"].max()]
-    groups = last.groupby(["variant", "method"], sort=False)["value"]
-    return groups.agg(n="size", mean="mean", std="std").fillna({"std": 0.0}).reset_index()
-
-
-REFERENCE = plotting.Style("the paper's form", "#0072B2", "-", "o")
-
-DIFFERENCES = {
-    "c1": ("paper", "C1: starts from the children"),
-    "c2": ("paper", "C2: tests before the next pull"),
-    "c3": ("paper", "C3, C8: noise in the variance"),
-    "c4": ("paper", "C4: half the noise variance"),
-    "c5": ("paper", r"C5: proof's $\beta_t$ in its place"),
-    "c6": ("paper", "C6: recommends the deepest"),
-    "c7-cap": ("paper", "C7: depth at most 10"),
-    "k3-c7": ("k3-paper", r"C7: $14\cdot 2^{-h}$ at $K = 3$"),
-    "c9": ("paper", r"C9: jitter $10^{-8}$"),
-    "code": ("paper", "all: the authors' form"),
-}
-
-
-def ablation(results):
-    """Draw the ratio of the final regret with one difference to that of the paper's form."""
-    table = pd.concat([_ablation_table(results, f) for f in FUNCTIONS], ignore_index=True)
-    present = [f for f in FUNCTIONS if f in set(table["panel"])]
-    heights = [sum(table["panel"] == f) for f in present]
-    with look():
-        size = (6.4, 0.24 * sum(heights) + 0.75 * len(heights) + 0.5)
-        fig, axes = plotting.stacked([FUNCTIONS[f] for f in present], heights, size)
-        for ax, f in zip(axes, present, strict=True):
-            plotting.interval_points(ax, table[table["panel"] == f], REFERENCE)
-        low, high = np.transpose([ax.get_xlim() for ax in axes])
-        axes[-1].set_xlim(low.min(), high.max())
-        axes[-1].set_xlabel("regret with the difference / regret of the paper's form")
-    note = "Point: ratio of the means over seeds at the end. Bar: 95 % interval."
-    plotting.legend(fig, axes, note)
-    return fig, table
-
-
-def _ablation_table(results, function):
-    trace, rows = results.trace("ablation", "aggregated_regret"), []
-    last = trace[trace["step"] == trace["step"].max()]
-    values = {
-        variant.removeprefix(f"{function}-"): part.set_index("seed")["value"]
-        for variant, part in last.groupby("variant")
-        if variant.startswith(function)
-    }
-    for variant, (reference, label) in DIFFERENCES.items():
-        if variant not in values or reference not in values:
-            continue
-        a, b = values[variant], values[reference]
-        found = stats.compare(a.to_numpy(), b.loc[a.index].to_numpy())
-        numbers = (found.n, a.mean(), b.mean(), found.effect, found.low, found.high)
-        rows.append((function, variant, label, *numbers))
-    columns = ["panel", "variant", "label", "n", "mean", "reference", "effect", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def sampled(results):
-    """Draw the regrets on functions drawn from the prior, on a line and on a square."""
-    shown = {
-        ("sampled-line", "s1"): "line, S = 1",
-        ("sampled-line", "s10"): "line, S = 10",
-        ("sampled-square", "s1"): "square, S = 1",
-        ("sampled-square", "s9"): "square, S = 9",
-    }
-    order = ["gpoo", "gpoo-quad", "stooo", "gptree", "random", "hoo", "gp-ucb"]
-    fig, axes = panels(list(shown.values()), columns=2)
-    tables = []
-    with look():
-        for ax, (experiment, variant) in zip(axes, shown, strict=True):
-            trace = results.trace(experiment, "aggregated_regret")
-            part = trace[trace["variant"] == variant]
-            at_once = trace[trace["variant"] == f"{variant}-quad"]
-            part = pd.concat([part, at_once.assign(method="gpoo-quad")])
-            tables.append(_curves(ax, part, experiment, order))
-            ax.set_xlabel("round $t$")
-            start = max(5, int(part["step"].max()) // 15)
-            late = tables[-1][tables[-1]["step"] >= min(start, part["step"].max())]
-            ax.set_ylim(-0.02, 1.05 * late["high"].max())
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def limit(results):
-    """Draw final regret and depth against S, the continuous average last."""
-    metrics = {"aggregated_regret": REGRET, "recommended_depth": "recommended depth $h_N$"}
-    fig, axes = panels(["regret", "depth"])
-    tables = []
-    with look():
-        for ax, (metric, label), looks in zip(
-            axes, metrics.items(), plotting.SEQUENCE, strict=False
-        ):
-            table = _final(results, "limit", metric)
-            names = [v.removeprefix("s").replace("continuous", r"$\infty$") for v in table.variant]
-            ax.errorbar(
-                range(len(table)), table["mean"], table["std"], capsize=2.5, color="#0072B2",
-                linestyle="-", marker=looks[2],
-            )  # fmt: skip
-            ax.set_xticks(range(len(table)), names)
-            ax.set(xlabel="points a cell $S$", ylabel=label)
-            tables.append(table.assign(metric=metric))
-    note = "Point: mean over seeds at the end. Bar: one standard deviation either side."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def two_stage(results):
-    """Draw the regret of the recommendation with and without the second stage."""
-    fig, axes = panels(list(FUNCTIONS.values()))
-    order = ["gpoo", "gpoo-two-stage"]
-    trace = results.trace("two-stage", "aggregated_regret")
-    tables = []
-    with look():
-        for ax, f in zip(axes, FUNCTIONS, strict=True):
-            part = trace[(trace["variant"] == f) & (trace["step"] >= 10)]
-            part = trace[trace["variant"] == f] if part.empty else part
-            tables.append(_curves(ax, part, f, order))
-            ax.set(xlabel="round $t$", ylabel="regret of the recommendation")
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-SIZES = {
-    ("gpoo", "s1"): "GPOO, S = 1",
-    ("gpoo", "s10"): "GPOO, S = 10",
-    ("stooo", "s1"): "StoOO, S = 1",
-    ("stooo", "s10"): "StoOO, S = 10",
-}
-
-
-def scaling(results):
-    """Draw regret and time of a round against rounds, with the slopes of the later part."""
-    fig, axes = panels(["aggregated regret", "time of a round"], height=3.0)
-    start = max(2, results.config("scaling").horizon // 50)
-    tables = []
-    with look():
-        for ax, metric in zip(axes, ("aggregated_regret", "round_seconds"), strict=True):
-            trace = results.trace("scaling", metric)
-            for method, variant in SIZES:
-                part = trace[(trace["method"] == method) & (trace["variant"] == variant)]
-                name = f"{method}-s10" if variant == "s10" else method
-                label = SIZES[method, variant]
-                tables.append(_loglog(ax, part, label, plotting.METHODS[name], start))
-            ax.set_xlabel("round $t$")
-            ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
-            ax.legend(frameon=False, fontsize=7.5, loc="upper right")
-        axes[0].set_ylabel(REGRET)
-        axes[1].set_ylabel("seconds")
-    note = f"Line: median over seeds. Slope: log-log fit from round {start} on, mean over seeds."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _loglog(ax, trace, label, style, start):
-    middle = trace.groupby("step", as_index=False)["value"].median()
-    late = trace[(trace["step"] >= start) & (trace["value"] > 0)]
-    slopes = [
-        stats.loglog_slope(run["step"], run["value"])
-        for _, run in late.groupby("seed")
-        if len(run) >= 3
-    ]
-    slope = float(np.mean(slopes)) if slopes else np.nan
-    ax.loglog(
-        middle["step"], middle["value"], color=style.colour, linestyle=style.linestyle,
-        marker=style.marker, markevery=4, label=f"{label}, slope {slope:.2f}",
-    )  # fmt: skip
-    names = {key: trace[key].iloc[0] for key in ("metric", "method", "variant")}
-    count = trace["seed"].nunique()
-    return middle.rename(columns={"value": "median"}).assign(n=count, slope=slope, **names)

@@ -4,12 +4,13 @@ Reference: [GPOO] Sec. 5 and the authors' code for the three functions; draws fr
 Assumption 1.
 """
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 
 import numpy as np
 
 from fivebo.gpoo.regions import SquaredExponential
+from fivebo.gpoo.tree import product_points
 
 CUTOFF = 1e-11
 """Eigenvalues below this share of the largest are left out of a draw: they are rounding."""
@@ -23,7 +24,7 @@ class KernelExpansion:
 
     Parameters
     ----------
-    kernel : SquaredExponential
+    kernel : gpoo.regions.SquaredExponential
     centres : ndarray of shape (n, d)
     coefficients : ndarray of shape (n,)
     """
@@ -76,9 +77,7 @@ class KernelExpansion:
 
     def largest_slope(self):
         """Return ``max_j sup |df/dx_j|``, the Lipschitz constant in the L1 distance, on a grid."""
-        return float(
-            np.abs(self.gradient(_grid({1: 2001, 2: 61}.get(self.dim, 15), self.dim))).max()
-        )
+        return float(np.abs(self.gradient(_grid(GRID.get(self.dim, 15), self.dim))).max())
 
 
 def _peaks(values):
@@ -94,8 +93,7 @@ def _peaks(values):
 
 
 def _grid(n, dim):
-    axis = np.linspace(0, 1, n)
-    return np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
+    return product_points([np.linspace(0, 1, n)] * dim)
 
 
 def data_of_function(number):
@@ -139,12 +137,17 @@ def published_function(number):
 
 @lru_cache(maxsize=8)
 def _whitener(length_scale, variance, dim):
-    kernel = SquaredExponential(length_scale, variance)
-    n = int(np.ceil(4 / length_scale)) + 1 if dim == 1 else int(np.ceil(3 / length_scale)) + 1
-    centres = _grid(n, dim)
-    values, vectors = np.linalg.eigh(kernel(centres))
-    kept = values > CUTOFF * values[-1]
-    return kernel, centres, vectors[:, kept] / np.sqrt(values[kept])
+    """Return kernel, grid and a square root of the inverse Gram matrix on it.
+
+    The matrix is a product over the axes, and so are its eigenvectors here: those of equal
+    eigenvalues are the same wherever it is computed.
+    """
+    n = int(np.ceil((4 if dim == 1 else 3) / length_scale)) + 1
+    values, vectors = np.linalg.eigh(SquaredExponential(length_scale)(_grid(n, 1)))
+    values = variance * reduce(np.kron, [values] * dim)
+    kept = values > CUTOFF * values.max()
+    root = reduce(np.kron, [vectors] * dim)[:, kept] / np.sqrt(values[kept])
+    return SquaredExponential(length_scale, variance), _grid(n, dim), root
 
 
 def draw_function(length_scale, variance, dim, rng):

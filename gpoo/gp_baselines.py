@@ -5,13 +5,14 @@ discretization", Electronic Journal of Statistics 12 (2018); N. Srinivas et al.,
 optimization in the bandit setting", ICML 2010. GP-UCB is not in the paper: it is ours.
 """
 
+from functools import partial
+
 import numpy as np
 
-from fivebo.common.checks import as_finite_array
-from fivebo.common.names import check_name
+from fivebo.common.checks import count, one_of, positive
 from fivebo.gpoo.algorithms import RULES
+from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
 from fivebo.gpoo.posterior import CellPosterior
-from fivebo.gpoo.search import TreeSearch
 from fivebo.gpoo.tree import point_cell
 
 
@@ -74,6 +75,9 @@ class GPTree(TreeSearch):
         As in `GPOO`.
     budget : int
         n.
+    scale : float, optional
+        Size of f, in its units, that counts as 1 for the constants of V_h, which is multiplied by
+        it.
 
     Notes
     -----
@@ -81,54 +85,49 @@ class GPTree(TreeSearch):
     [GPTree] with g linear.
     """
 
-    def __init__(self, partition, kernel, *, noise_var, budget, variance="latent", jitter=0.0):
-        check_name("variance", variance, RULES["variance"])
+    def __init__(
+        self, partition, kernel, *, noise_var, budget, variance="latent", jitter=0.0, scale=1.0
+    ):
+        one_of(variance, "variance", RULES["variance"])
         super().__init__(partition)
-        if budget < 1:
-            raise ValueError(f"budget must be at least 1, got {budget}")
-        self.posterior = CellPosterior(kernel, noise_var + jitter, self.nodes)
+        noise_var, budget = positive(noise_var, "noise_var"), count(budget, "budget")
+        self.model = CellPosterior(kernel, noise_var + jitter, self.nodes)
         self._added = noise_var if variance == "predictive" else 0.0
         self.multiplier = float(gptree_beta(budget))
         self.max_depth = float(gptree_max_depth(budget))
-        self._margin = lambda h: float(gptree_margin(h, budget=budget, arity=partition.arity))
+        self._unit_margin = partial(gptree_margin, budget=budget, arity=partition.arity)
+        self._scale = positive(scale, "scale")
         self.margins = np.array([self._margin(0)])
-        self._deepest = 0
+
+    def _margin(self, depth):
+        """Return V_h, in units of f."""
+        return self._scale * float(self._unit_margin(depth))
 
     def expand(self, place):
-        """Expand a leaf; the children join the posterior of the history so far."""
-        if self.nodes[place].depth > self.nodes[self._deepest].depth:
-            self._deepest = place
+        """Expand a leaf."""
         places = super().expand(place)
-        self.posterior.add([self.nodes[i] for i in places])
         margin = self._margin(self.nodes[places[0]].depth)
         self.margins = np.append(self.margins, np.full(len(places), margin))
         return places
 
     def widths(self):
         """Return ``beta_n sigma`` of all nodes, in units of f."""
-        return self.multiplier * np.sqrt(self.posterior.var + self._added)
+        return self.multiplier * np.sqrt(self.model.var + self._added)
 
     def indices(self):
         """Return the index I of all nodes."""
-        own = self.posterior.mean + self.widths()
+        own = self.model.mean + self.widths()
         parents = np.array(self.parents)
         bound = np.where(parents >= 0, (own + self.margins)[parents], np.inf)
         return np.minimum(own, bound) + self.margins
 
     def _select(self):
         while True:
-            leaves = self.leaves()
-            place = int(leaves[self.indices()[leaves].argmax()])
+            place = oldest_best(self.open(self.leaves()), self.indices())
             too_deep = self.nodes[place].depth > self.max_depth
-            if not self.n_observations or too_deep or self.widths()[place] > self.margins[place]:
+            if not self.n_told or too_deep or self.widths()[place] > self.margins[place]:
                 return place
             self.expand(place)
-
-    def _update(self, place, y):
-        self.posterior.observe(place, y)
-
-    def _recommend(self):
-        return self._deepest
 
 
 class GPUCB(TreeSearch):
@@ -139,11 +138,11 @@ class GPUCB(TreeSearch):
     Parameters
     ----------
     partition : Partition
-        Gives d; its cells are not used.
+        Gives the domain; its cells are not used.
     kernel, noise_var
         As in `GPOO`.
     points : array_like of shape (m, d)
-        Candidates in [0, 1]^d.
+        Candidates in the domain of the partition.
     beta : callable
         ``beta(t)``.
 
@@ -153,25 +152,14 @@ class GPUCB(TreeSearch):
     """
 
     def __init__(self, partition, kernel, *, noise_var, points, beta):
-        super().__init__(partition)
-        points = as_finite_array(points, "points", ndim=2)
-        if points.shape[1] != partition.dim or points.min() < 0 or points.max() > 1:
-            raise ValueError(
-                f"points must lie in [0, 1]^{partition.dim}, got shape {points.shape} from "
-                f"{points.min():g} to {points.max():g}"
-            )
-        self.nodes = [point_cell(x, i) for i, x in enumerate(points)]
-        n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
-        self.beta = beta
-        self.posterior = CellPosterior(kernel, noise_var, self.nodes)
+        points = partition.domain.check_all(points, "points")
+        super().__init__(partition, [point_cell(x, i) for i, x in enumerate(points)])
+        self.beta = Schedule(beta, "beta", 1)
+        self.model = CellPosterior(kernel, noise_var, self.nodes)
 
     def _select(self):
-        width = np.sqrt(self.beta(self.n_observations + 1)) * self.posterior.std
-        return int((self.posterior.mean + width).argmax())
-
-    def _update(self, place, y):
-        self.posterior.observe(place, y)
+        width = np.sqrt(self.beta(self.n_told + 1)) * self.model.std
+        return oldest_best(self.open(self.leaves()), self.model.mean + width)
 
     def _recommend(self):
-        return int(self.posterior.mean.argmax())
+        return oldest_best(self.leaves(), self.model.mean)

@@ -50,10 +50,23 @@ class CellPosterior:
         """Take one average reward of the node at `place`."""
         self.gp.condition_tracked(self._tracked, place, y)
 
-    @property
-    def n_observations(self):
-        """Number t of observations."""
-        return self.gp.n_observations
+    def at(self, cells):
+        """Return mean and standard deviation of any cells' average rewards, shape (n,) each.
+
+        Parameters
+        ----------
+        cells : sequence of Cell
+            Whatever they average: boxes, points, any number of them.
+        """
+        kinds = {}
+        for i, cell in enumerate(cells):
+            points = cell.representatives
+            kinds.setdefault(None if points is None else points.shape, []).append(i)
+        mean, var = np.empty((2, len(cells)))
+        for places in kinds.values():
+            alike = cell_functionals([cells[i] for i in places])
+            mean[places], var[places] = self.gp.predict(alike)
+        return mean, np.sqrt(var)
 
     @property
     def mean(self):

@@ -40,6 +40,12 @@ class Instance:
     direction: str = "max"
     n_init: int = 0
 
+    @classmethod
+    def of(cls, problem, f, partition, kernel, rng):
+        """Make the instance of a problem whose function is drawn, with its seed of fresh runs."""
+        seed = int(rng.integers(2**62))
+        return cls(f, partition, kernel, problem.noise_std, f.maximum(), seed)
+
     def observe(self, query, rng):
         """Return r = a'f(X) + eps: the average of the cell, then one draw of N(0, sigma^2)."""
         return float(self.f.averages([query])[0] + self.noise_std * rng.standard_normal())
@@ -78,15 +84,9 @@ class PublishedProblem:
 
     def draw(self, rng):
         """Return the instance; only the seed of fresh runs is random."""
-        f = published_function(self.function)
-        return Instance(
-            f,
-            Partition(1, self.arity, self.n_points),
-            SquaredExponential(self.length_scale, self.prior_var),
-            self.noise_std,
-            f.maximum(),
-            int(rng.integers(2**62)),
-        )
+        f, partition = published_function(self.function), Partition(1, self.arity, self.n_points)
+        kernel = SquaredExponential(self.length_scale, self.prior_var)
+        return Instance.of(self, f, partition, kernel, rng)
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,5 @@ class SampledProblem:
     def draw(self, rng):
         """Draw f, then the seed of fresh runs."""
         f = draw_function(self.length_scale, self.prior_var, self.dim, rng)
-        return Instance(
-            f,
-            Partition(self.dim, self.arity, self.n_points, self.split),
-            f.kernel,
-            self.noise_std,
-            f.maximum(),
-            int(rng.integers(2**62)),
-        )
+        partition = Partition(self.dim, self.arity, self.n_points, self.split)
+        return Instance.of(self, f, partition, f.kernel, rng)

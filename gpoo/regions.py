@@ -6,44 +6,19 @@ Reference: [GPOO] App. D, the continuous analogue of Eq. (1), which the paper on
 import numpy as np
 from scipy.special import erf
 
-from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.checks import as_finite_array
+from fivebo.common.gp import kernels
 from fivebo.common.gp.functionals import Functionals
 
 GAUSS = tuple(0.5 * a for a in np.polynomial.legendre.leggauss(12))
 """Half nodes and half weights on [-1, 1]: exact to rounding over one length scale."""
 
 
-class SquaredExponential:
-    r"""The kernel ``k(x, x') = v exp(-||x - x'||^2 / (2 l^2))`` and its averages over boxes.
+class SquaredExponential(kernels.SquaredExponential):
+    """The core's kernel, which also knows its averages over boxes.
 
-    Parameters
-    ----------
-    length_scale : float
-        l, in units of x.
-    variance : float, optional
-        v, in squared units of f.
+    Parameters and the rest are those of `fivebo.common.gp.kernels.SquaredExponential`.
     """
-
-    def __init__(self, length_scale, variance=1.0):
-        self.length_scale = positive(length_scale, "length_scale")
-        self.variance = positive(variance, "variance")
-
-    def __repr__(self):
-        return f"SquaredExponential({self.length_scale:g}, variance={self.variance:g})"
-
-    def __call__(self, X, Y=None):
-        """Return the matrix k(x_i, y_j), shape (n, m)."""
-        Y = X if Y is None else Y
-        square = np.subtract.outer(X[:, 0], Y[:, 0])
-        square *= square
-        for j in range(1, X.shape[1]):
-            square += np.subtract.outer(X[:, j], Y[:, j]) ** 2
-        square *= -0.5 / self.length_scale**2
-        return self.variance * np.exp(square, out=square)
-
-    def diag(self, X):
-        """Return k(x_i, x_i), shape (n,)."""
-        return np.full(len(X), self.variance)
 
     def box_point(self, low, high, X):
         r"""Return ``1/|U| int_U k(u, x) du`` for boxes U and points x, shape (n, m).
@@ -54,8 +29,9 @@ class SquaredExponential:
         for each coordinate. Source: [GPOO] App. D.
         """
         product = self.variance
+        low, high, X = (self._scaled(points) for points in (low, high, X))
         for j in range(X.shape[1]):
-            product = product * self._interval_point(low[:, j, None], high[:, j, None], X[:, j])
+            product = product * _interval_point(low[:, j, None], high[:, j, None], X[:, j])
         return product
 
     def box_box(self, low, high, other_low, other_high):
@@ -71,38 +47,38 @@ class SquaredExponential:
         averaged over the shorter by Gauss-Legendre nodes, to rounding. Source: [GPOO] App. D.
         """
         product = self.variance
+        low, high = self._scaled(low), self._scaled(high)
+        other_low, other_high = self._scaled(other_low), self._scaled(other_high)
         for j in range(low.shape[1]):
             bounds = np.broadcast_arrays(
                 low[:, j, None], high[:, j, None], other_low[:, j], other_high[:, j]
             )
-            product = product * self._interval_interval(*bounds)
+            product = product * _interval_interval(*bounds)
         return product
 
-    def _interval_point(self, a, b, x):
-        root = np.sqrt(2) * self.length_scale
-        return np.sqrt(np.pi) / 2 * root * (erf((b - x) / root) - erf((a - x) / root)) / (b - a)
 
-    def _interval_interval(self, a, b, c, e):
-        l, first, second = self.length_scale, b - a, e - c  # noqa: E741
-        wide = (
-            _primitive((b - c) / l)
-            - _primitive((a - c) / l)
-            - _primitive((b - e) / l)
-            + _primitive((a - e) / l)
-        ) * l**2
-        wide = wide / (first * second)
-        if (near := np.minimum(first, second) < l).any():
-            swap = first < second  # average over the shorter side
-            longer = [np.where(swap, *pair)[near] for pair in ((c, a), (e, b))]
-            short = [np.where(swap, *pair)[near] for pair in ((a, c), (b, e))]
-            middle, width = (short[0] + short[1]) / 2, short[1] - short[0]
-            nodes, weights = GAUSS
-            parts = (
-                w * self._interval_point(*longer, middle + width * x)
-                for x, w in zip(nodes, weights, strict=True)
-            )
-            wide[near] = sum(parts)
-        return wide
+def _interval_point(a, b, x):
+    """Return the average of exp(-(u - x)^2 / 2) over u in [a, b]; all in units of l."""
+    root = np.sqrt(2)
+    return np.sqrt(np.pi / 2) * (erf((b - x) / root) - erf((a - x) / root)) / (b - a)
+
+
+def _interval_interval(a, b, c, e):
+    """Return the average of exp(-(u - v)^2 / 2) over u in [a, b] and v in [c, e]."""
+    first, second = b - a, e - c
+    wide = _primitive(b - c) - _primitive(a - c) - _primitive(b - e) + _primitive(a - e)
+    wide /= first * second
+    if (near := np.minimum(first, second) < 1).any():
+        swap = first < second  # average over the shorter side
+        longer = [np.where(swap, *pair)[near] for pair in ((c, a), (e, b))]
+        short = [np.where(swap, *pair)[near] for pair in ((a, c), (b, e))]
+        middle, width = (short[0] + short[1]) / 2, short[1] - short[0]
+        nodes, weights = GAUSS
+        wide[near] = sum(
+            w * _interval_point(*longer, middle + width * x)
+            for x, w in zip(nodes, weights, strict=True)
+        )
+    return wide
 
 
 def _primitive(z):

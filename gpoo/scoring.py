@@ -2,14 +2,8 @@
 
 import numpy as np
 
+from fivebo.gpoo import theory
 from fivebo.gpoo.baselines import RandomCells, StoOO
-from fivebo.gpoo.theory import (
-    depth_bound,
-    expanded_gap,
-    near_optimal,
-    pulls_bound,
-    regret_bound,
-)
 
 METRICS = (
     "aggregated_regret", "point_regret", "recommended_depth", "n_leaves", "pulled_depth",
@@ -98,8 +92,7 @@ class Scorer:
 
 
 def _applies(name, method):
-    if name in ("coverage_ratio", "selected_gap_ratio", "expanded_gap_ratio", "pulls_ratio",
-                "aggregated_regret_ratio", "depth_ratio", "smoothness_ratio"):  # fmt: skip
+    if name in (*CERTIFICATES, "smoothness_ratio"):
         return method == "gpoo"
     if name == "n_leaves":
         return method in ("gpoo", "stooo", "gptree", "hoo")
@@ -205,10 +198,10 @@ class Certificates:
 
     def asked(self, search):
         """Take the intervals that selected the pending node."""
-        self.place, truth = search._pending, self._true_averages(search)
+        self.place, truth = search.pending[0].query, self._true_averages(search)
         widths = search.widths(search.selection_round)
-        self.coverage = float((np.abs(truth - search.posterior.mean) / widths).max())
-        self.gap = float(expanded_gap(search.margins[self.place], widths[self.place]))
+        self.coverage = float((np.abs(truth - search.model.mean) / widths).max())
+        self.gap = float(theory.expanded_gap(search.margins[self.place], widths[self.place]))
 
     def told(self, search):
         """Take the expansion of the round."""
@@ -228,7 +221,7 @@ class Certificates:
         if name == "expanded_gap_ratio":
             return loss / (3 * margin) if self.is_expanded else np.nan
         if name == "pulls_ratio":
-            allowed = pulls_bound(search.beta(step), search.noise_var, margin)
+            allowed = theory.pulls_bound(search.beta(step), search.noise_var, margin)
             return search.pulls[self.place] / allowed
         if not self.widest:
             return np.nan
@@ -241,7 +234,7 @@ class Certificates:
     def _regret_ratio(self, step, search, deepest):
         recommended = search._recommend()
         widths = search.widths(step + 1)
-        bound = regret_bound(self.widest[deepest] / 3, widths[deepest], widths[recommended])
+        bound = theory.regret_bound(self.widest[deepest] / 3, widths[deepest], widths[recommended])
         return (self.instance.optimum - self.truth[recommended]) / bound
 
     def _certain_depth(self, step, search):
@@ -250,7 +243,7 @@ class Certificates:
         if self.counts is None:
             self.counts = self._near_optimal_counts(depths)
         margins = [search.delta(h) for h in range(COUNTED_DEPTH + 1)]
-        return depth_bound(
+        return theory.depth_bound(
             step, self.counts, margins, beta=search.beta(step), noise_var=search.noise_var,
             arity=search.partition.arity,
         )  # fmt: skip
@@ -261,7 +254,7 @@ class Certificates:
         counts, cells = [], [partition.root]
         for h in depths:
             values = self.instance.f.averages(cells)
-            inside = near_optimal(values, self.instance.optimum, delta(h))
+            inside = theory.near_optimal(values, self.instance.optimum, delta(h))
             counts.append(int(inside.sum()))
             if len(cells) * partition.arity > COUNTED_CELLS:
                 break

@@ -15,6 +15,7 @@ from fivebo.gpoo.baselines import HOO, RandomCells, StoOO
 from fivebo.gpoo.functions import lipschitz_quantile
 from fivebo.gpoo.gp_baselines import GPUCB, GPTree
 from fivebo.gpoo.scoring import METRICS, Scorer
+from fivebo.gpoo.tree import product_points
 from fivebo.gpoo.two_stage import TwoStage
 
 __all__ = ["METHODS", "METRICS", "PROBLEMS", "Params", "scorer"]
@@ -113,39 +114,25 @@ class Params:
 
 
 def _gpoo(instance, params, horizon, streams):
+    own = ("start", "round_order", "variance", "recommendation", "max_depth", "jitter")
     return GPOO(
-        instance.partition,
-        instance.kernel,
-        noise_var=params.noise_var_of(instance),
-        delta=params.delta_of(instance),
-        beta=params.beta_of(instance.partition.arity),
-        start=params.start,
-        round_order=params.round_order,
-        variance=params.variance,
-        recommendation=params.recommendation,
-        max_depth=params.max_depth,
-        jitter=params.jitter,
-    )
+        instance.partition, instance.kernel, noise_var=params.noise_var_of(instance),
+        delta=params.delta_of(instance), beta=params.beta_of(instance.partition.arity),
+        **{name: getattr(params, name) for name in own},
+    )  # fmt: skip
 
 
 def _two_stage(instance, params, horizon, streams):
-    point_rounds = min(max(1, round(params.point_share * horizon)), horizon - 1)
-    return TwoStage(
-        _gpoo(instance, params, horizon, streams),
-        cell_rounds=horizon - point_rounds,
-        point_rounds=point_rounds,
-    )
+    points = min(max(1, round(params.point_share * horizon)), horizon - 1)
+    search = _gpoo(instance, params, horizon, streams)
+    return TwoStage(search, cell_rounds=horizon - points, point_rounds=points)
 
 
 def _stooo(instance, params, horizon, streams):
     return StoOO(
-        instance.partition,
-        budget=horizon,
-        delta=params.delta_of(instance),
-        noise_std=instance.noise_std,
-        eta=params.eta,
-        form=params.stooo,
-    )
+        instance.partition, budget=horizon, delta=params.delta_of(instance),
+        noise_std=instance.noise_std, eta=params.eta, form=params.stooo,
+    )  # fmt: skip
 
 
 def _random(instance, params, horizon, streams):
@@ -153,36 +140,24 @@ def _random(instance, params, horizon, streams):
 
 
 def _hoo(instance, params, horizon, streams):
-    return HOO(
-        instance.partition,
-        budget=horizon,
-        delta=params.delta_of(instance),
-        noise_std=instance.noise_std,
-    )
+    delta = params.delta_of(instance)
+    return HOO(instance.partition, budget=horizon, delta=delta, noise_std=instance.noise_std)
 
 
 def _gptree(instance, params, horizon, streams):
     return GPTree(
-        instance.partition,
-        instance.kernel,
-        noise_var=params.noise_var_of(instance),
-        budget=horizon,
-        variance=params.variance,
-        jitter=params.jitter,
-    )
+        instance.partition, instance.kernel, noise_var=params.noise_var_of(instance),
+        budget=horizon, variance=params.variance, jitter=params.jitter,
+    )  # fmt: skip
 
 
 def _gp_ucb(instance, params, horizon, streams):
-    d = instance.partition.dim
     axis = (np.arange(params.ucb_points) + 0.5) / params.ucb_points
-    points = np.stack(np.meshgrid(*[axis] * d, indexing="ij"), axis=-1).reshape(-1, d)
     return GPUCB(
-        instance.partition,
-        instance.kernel,
-        noise_var=params.noise_var_of(instance),
-        points=points,
+        instance.partition, instance.kernel, noise_var=params.noise_var_of(instance),
+        points=product_points([axis] * instance.partition.dim),
         beta=params.beta_of(instance.partition.arity),
-    )
+    )  # fmt: skip
 
 
 METHODS = {

@@ -4,6 +4,8 @@ Statements of Sec. 4 are derived here in the manner of StoOO's analysis; the pap
 may differ, its rates do not.
 """
 
+from functools import partial
+
 import numpy as np
 
 from fivebo.common.checks import positive
@@ -84,8 +86,11 @@ def lipschitz_delta(partition, L):
     L : float
         Lipschitz constant of f in the L1 distance, in units of f per unit of x.
     """
-    L = positive(L, "L")
-    return lambda h: L * partition.diameter(h)
+    return partial(_lipschitz, partition, positive(L, "L"))
+
+
+def _lipschitz(partition, L, h):
+    return L * partition.diameter(h)
 
 
 def geometric_delta(scale, base):
@@ -96,7 +101,11 @@ def geometric_delta(scale, base):
     scale, base = positive(scale, "scale"), float(base)
     if not base > 1:
         raise ValueError(f"base must exceed 1 so that delta(h) falls, got {base:g}")
-    return lambda h: scale * base**-h
+    return partial(_geometric, scale, base)
+
+
+def _geometric(scale, base, h):
+    return scale * base**-h
 
 
 def beta_srinivas(t, *, p):

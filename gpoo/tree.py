@@ -1,4 +1,4 @@
-"""K-ary partitions of [0, 1]^d into boxes, their representative points and diameters.
+"""K-ary partitions of a box into boxes, their representative points and diameters.
 
 Reference: [GPOO] Sec. 2 (cells, representative points) and Assumption 3 (diameters).
 """
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array, positive
+from fivebo.common.checks import count, one_of
+from fivebo.common.search.domains import Box
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cell:
     """A node (h, i) of the tree with its cell, the query of every method here. [GPOO] Sec. 2.
 
@@ -19,7 +20,7 @@ class Cell:
     depth, index : int
         h >= 0 and i in 0, ..., K^h - 1.
     low, high : ndarray of shape (d,)
-        Corners of the box.
+        Corners of the box, in the user's units.
     representatives : ndarray of shape (S, d) or None
         C_{h,i}, the points whose rewards are averaged; None asks for the average over the box.
     """
@@ -35,9 +36,17 @@ class Cell:
         """The pair (h, i), which no other node of its partition has."""
         return (self.depth, self.index)
 
+    def copy(self):
+        """Return the same cell with arrays of its own."""
+        points = None if self.representatives is None else self.representatives.copy()
+        return Cell(self.depth, self.index, self.low.copy(), self.high.copy(), points)
+
+    def __repr__(self):
+        return f"Cell {self.name} from {self.low.tolist()} to {self.high.tolist()}"
+
 
 class Partition:
-    r"""Cells of [0, 1]^d by equal splits: at every depth the K^h boxes form a partition.
+    r"""Cells of a box by equal splits: at every depth the K^h boxes form a partition.
 
     Boxes are half-open, closed at the upper face of the domain, so that every x lies in exactly
     one. The S representative points are the centres of a regular grid of sub-boxes, for d = 1
@@ -46,8 +55,8 @@ class Partition:
 
     Parameters
     ----------
-    dim : int
-        d.
+    domain : int or Box
+        d for the unit cube [0, 1]^d; or any box, in the user's units.
     arity : int
         K >= 2, children of a node.
     n_points : int or None
@@ -55,15 +64,21 @@ class Partition:
     split : {"cyclic", "all"}
         Split coordinate h mod d into K parts, or all of them into K^(1/d) parts.
 
+    Attributes
+    ----------
+    domain : Box
+    dim : int
+        d.
+
     Raises
     ------
-    ValueError
-        A number out of range, or S or K no d-th power where it must be one.
+    ValueError, TypeError
+        A number out of range or no integer, or S or K no d-th power where it must be one.
 
     Notes
     -----
-    Source: [GPOO] Sec. 2; App. D for averages over boxes. The places of the points and all of
-    d > 1 are ours.
+    Source: [GPOO] Sec. 2; App. D for averages over boxes. The places of the points, domains other
+    than the unit cube and all of d > 1 are ours.
 
     Examples
     --------
@@ -71,20 +86,25 @@ class Partition:
     array([0.25, 0.75])
     """
 
-    def __init__(self, dim=1, arity=2, n_points=1, split="cyclic"):
-        self.dim = _count(dim, "dim")
-        self.arity = _count(arity, "arity", least=2)
-        if split not in ("cyclic", "all"):
-            raise ValueError(f"split must be 'cyclic' or 'all', got {split!r}")
-        self.split, self.n_points = split, n_points
-        self.per_axis = None if n_points is None else _root(_count(n_points, "n_points"), dim, "S")
-        self.parts = _root(self.arity, dim, "K") if split == "all" else self.arity
+    def __init__(self, domain=1, arity=2, n_points=1, split="cyclic"):
+        if not isinstance(domain, Box):
+            domain = Box([[0.0, 1.0]] * count(domain, "domain, if it is no Box,"))
+        self.domain, self.dim = domain, domain.dim
+        self.arity = count(arity, "arity", least=2)
+        self.split = one_of(split, "split", ("cyclic", "all"))
+        self.n_points = None if n_points is None else count(n_points, "n_points")
+        self.per_axis = None if n_points is None else _root(self.n_points, self.dim, "S")
+        self.parts = _root(self.arity, self.dim, "K") if split == "all" else self.arity
         self._born = {}
+
+    def settings(self):
+        """Return the constructor's arguments: the cells born so far are no part of them."""
+        return {name: getattr(self, name) for name in ("domain", "arity", "n_points", "split")}
 
     @property
     def root(self):
         """The node (0, 0), whose cell is the domain."""
-        return self.box(0, 0, np.zeros(self.dim), np.ones(self.dim))
+        return self.box(0, 0, self.domain.lower.copy(), self.domain.upper.copy())
 
     def children(self, cell):
         """Return the K nodes (h + 1, K i), ..., (h + 1, K i + K - 1), always the same objects."""
@@ -116,21 +136,22 @@ class Partition:
 
     def locate(self, x, depth):
         """Return the one node of a depth whose cell holds the point x, of shape (d,)."""
-        x = as_finite_array(x, "x", ndim=1)
-        if x.shape != (self.dim,) or x.min() < 0 or x.max() > 1:
-            raise ValueError(f"x must be a point of [0, 1]^{self.dim}, got {x.tolist()}")
-        cell = self.root
+        x, cell = self.domain.check(x, "x"), self.root
         for _ in range(depth):
-            inside = (c for c in self.children(cell) if holds(c, x))
-            cell = next(inside)
+            cell = next(c for c in self.children(cell) if self.holds(c, x))
         return cell
 
+    def holds(self, cell, x):
+        """Whether a cell holds the point x: half-open, closed at the upper face of the domain."""
+        last = (x == cell.high) & (cell.high == self.domain.upper)
+        return bool(((x >= cell.low) & ((x < cell.high) | last)).all())
+
     def sides(self, depth):
-        """Return the side lengths of the cells of a depth, shape (d,)."""
+        """Return the side lengths of the cells of a depth, shape (d,), in units of x."""
         if self.split == "all":
-            return np.full(self.dim, float(self.parts) ** -depth)
+            return self.domain.sides * float(self.parts) ** -depth
         splits = (depth + self.dim - 1 - np.arange(self.dim)) // self.dim
-        return float(self.arity) ** -splits
+        return self.domain.sides * float(self.arity) ** -splits
 
     def diameter(self, depth):
         r"""Return the largest L1 distance from a representative point to a point of its cell.
@@ -161,31 +182,23 @@ class Partition:
             return Cell(depth, index, low, high, None)
         steps = (np.arange(self.per_axis) + 0.5) / self.per_axis
         axes = low[:, None] + (high - low)[:, None] * steps
-        if self.dim == 1:
-            return Cell(depth, index, low, high, axes.T)
-        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
-        return Cell(depth, index, low, high, points.reshape(-1, self.dim))
-
-
-def holds(cell, x):
-    """Whether a cell of a partition of the unit cube holds the point x."""
-    return bool(((x >= cell.low) & ((x < cell.high) | ((x == 1) & (cell.high == 1)))).all())
+        points = axes.T if self.dim == 1 else product_points(axes)
+        return Cell(depth, index, low, high, points)
 
 
 def point_cell(x, index=0):
-    """Return a point of [0, 1]^d as a cell of its own, for methods with point feedback."""
+    """Return a point of the domain as a cell of its own, for methods with point feedback."""
     return Cell(0, index, x, x, x[None])
 
 
-def _count(value, name, least=1):
-    if isinstance(value, bool | float) or int(value) != value or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    return int(value)
+def product_points(axes):
+    """Return all points of a grid, shape (n_1 ... n_d, d), the last axis running fastest."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
 
 def _root(value, dim, name):
     """Return the d-th root of a count that must be a d-th power."""
-    root = round(positive(value, name) ** (1 / dim))
+    root = round(value ** (1 / dim))
     if root**dim != value:
         nearest = f"{max(root, 1) ** dim} or {(root + 1) ** dim}"
         raise ValueError(

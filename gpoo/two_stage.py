@@ -4,71 +4,88 @@ Reference: [GPOO] Sec. 2; Z. Karnin, T. Koren and O. Somekh, "Almost Optimal Exp
 Multi-Armed Bandits", ICML 2013 (sequential halving).
 """
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 
-from fivebo.gpoo.search import TreeSearch
+from fivebo.common.checks import count, shown
+from fivebo.common.search.optimizer import Asked, Optimizer
+from fivebo.common.search.ties import tied_with_max
+from fivebo.gpoo.optimizer import TreeSearch, oldest_best
 from fivebo.gpoo.tree import point_cell
 
 
-class TwoStage:
+class TwoStage(Optimizer):
     r"""A cell search for the first rounds, then sequential halving on the S points of its cell.
 
     The second stage looks for :math:`\min_{x \in C_N} \hat R_N(x) \le R_N` with rewards of single
     points. Source: [GPOO] Sec. 2, after Definition 2, which leaves the finite-armed bandit open.
+    A query is a cell, in the second stage one of a single point; in the optimiser's own form it is
+    the pair of the stage, 0 or 1, and its place there.
 
     Parameters
     ----------
     search : TreeSearch
-        First stage, freshly built, on cells with representative points.
+        First stage, on cells with representative points; a copy is used.
     cell_rounds : int
-        Rounds of the first stage, >= 1.
+        Observations of the first stage, >= 1.
     point_rounds : int
-        Rounds of the second stage, >= 1.
+        Observations of the second stage, >= 1.
+
+    Attributes
+    ----------
+    stages : list of TreeSearch
+        The first stage, and the second once it has begun.
     """
 
     def __init__(self, search, *, cell_rounds, point_rounds):
+        super().__init__()
+        if not isinstance(search, TreeSearch):
+            raise TypeError(f"search must be a cell search such as GPOO, got {shown(search)}")
         if search.partition.n_points is None:
             raise ValueError("the second stage needs representative points; set n_points to S >= 1")
-        for name, value in (("cell_rounds", cell_rounds), ("point_rounds", point_rounds)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
-        self.search, self.cell_rounds, self.point_rounds = search, cell_rounds, point_rounds
-        self.arms = None
+        self.stages = [copy.deepcopy(search)]
+        self.cell_rounds = count(cell_rounds, "cell_rounds")
+        self.point_rounds = count(point_rounds, "point_rounds")
 
-    @property
-    def n_observations(self):
-        """Number t of rounds so far."""
-        return self.search.n_observations + (self.arms.n_observations if self.arms else 0)
+    def _propose(self):
+        first = self.stages[0]
+        if len(self.stages) == 1 and first.n_told >= self.cell_rounds:
+            arms = SequentialHalving(first.partition, first.recommend(), self.point_rounds)
+            self.stages.append(arms)
+        self.stages[-1].ask()
+        return Asked((len(self.stages) - 1, self.stages[-1].pending[0].query))
 
-    def ask(self):
-        """Return the next cell, in the second stage one of a single point."""
-        if self.arms is None and self.search.n_observations >= self.cell_rounds:
-            cell = self.search.recommend()
-            self.arms = SequentialHalving(self.search.partition, cell, self.point_rounds)
-        return self._stage.ask()
+    def _learn(self, query, value, note):
+        self.stages[-1].tell(self._public(query), value)
 
-    def tell(self, query, y):
-        """Take the reward of the pending query; see `TreeSearch.tell`."""
-        self._stage.tell(query, y)
+    def _pass_over(self, own, value):
+        if value is None:
+            self.stages[-1].tell(self._public(own), None)
+
+    def _own(self, query):
+        return (len(self.stages) - 1, self.stages[-1]._own(query))
+
+    def _public(self, query):
+        return self.stages[query[0]]._public(query[1])
 
     def recommend(self):
         """Return the recommended cell, in the second stage the best point as a cell."""
-        return self._stage.recommend()
+        self._needs_data()
+        return next(stage for stage in reversed(self.stages) if stage.n_told).recommend()
 
-    def result(self):
-        """Return the history of both stages as a tidy frame; points have low = high."""
-        import pandas as pd
+    def posterior(self, X=None):
+        """Return mean and standard deviation of the cells' averages, after the first stage."""
+        return self.stages[0].posterior(X)
 
-        first = self.search.result().assign(stage="cells")
-        if self.arms is None:
-            return first
-        second = self.arms.result().assign(stage="points")
-        second["t"] += len(first)
-        return pd.concat([first, second], ignore_index=True)
+    def _columns(self):
+        return [*self.stages[0]._columns(), "stage"]
 
-    @property
-    def _stage(self):
-        return self.search if self.arms is None else self.arms
+    def _row(self, entry):
+        stage, place = entry.query
+        row = self.stages[stage]._row(replace(entry, query=place))
+        return (*row, ("cells", "points")[stage])
 
 
 class SequentialHalving(TreeSearch):
@@ -89,29 +106,27 @@ class SequentialHalving(TreeSearch):
     """
 
     def __init__(self, partition, cell, budget):
-        super().__init__(partition)
-        self.nodes = [point_cell(x, i) for i, x in enumerate(cell.representatives)]
+        super().__init__(partition, [point_cell(x, i) for i, x in enumerate(cell.representatives)])
         n = len(self.nodes)
-        self.parents, self.is_leaf, self.pulls = [-1] * n, [True] * n, [0] * n
-        self._sums = np.zeros(n)
         self._phases = max(1, int(np.ceil(np.log2(n))))
-        self._budget, self._alive, self._queue = budget, list(range(n)), []
+        self._budget, self._alive, self._queue = count(budget, "budget"), np.arange(n), []
 
     def _select(self):
         if not self._queue:
-            if self.n_observations and len(self._alive) > 1:
-                self._alive = sorted(self._alive, key=lambda i: -self._mean(i))
-                self._alive = self._alive[: -(-len(self._alive) // 2)]
+            if self.n_told and len(self._alive) > 1:
+                self._alive = self._better_half()
             share = max(1, self._budget // (self._phases * len(self._alive)))
-            self._queue = sorted(self._alive) * share
-        return self._queue[0]
+            self._queue = self._alive.tolist() * share
+        return int(self.open(np.array(self._queue))[0])
 
     def _update(self, place, y):
-        self._queue.pop(0)
-        self._sums[place] += y
+        self._queue.remove(place)
 
-    def _mean(self, place):
-        return self._sums[place] / self.pulls[place] if self.pulls[place] else -np.inf
+    def _better_half(self):
+        means, left, kept = self.means(), self._alive.tolist(), []
+        while len(kept) < len(left):
+            kept.append(left.pop(tied_with_max(means[left])[0]))
+        return np.sort(kept)
 
     def _recommend(self):
-        return max(self._alive, key=self._mean)
+        return oldest_best(self._alive, self.means())

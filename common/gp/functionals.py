@@ -57,7 +57,12 @@ class Functionals:
         )
 
     def cross(self, kernel, other):
-        """Return the covariances ``a_i' k(X_i, Z_j) b_j`` of shape (len(self), len(other))."""
+        """Return the covariances ``a_i' k(X_i, Z_j) b_j`` of shape (len(self), len(other)).
+
+        A batch of another kind, such as exact averages over regions, knows them itself.
+        """
+        if not isinstance(other, Functionals):
+            return other.cross(kernel, self).T
         cov = kernel(self.points, other.points)
         if not self.plain:
             cov = np.add.reduceat(self.weights[:, None] * cov, self.starts, axis=0)

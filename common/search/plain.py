@@ -31,16 +31,20 @@ def constructor_settings(cls, args, options):
     Two constructions with the same settings do the same; anything they are told apart by must be
     seen here. None if the arguments do not fit, which the constructor itself will say.
     """
+    signature = _signature(cls.__init__)
     try:
-        bound = inspect.signature(cls.__init__).bind(None, *args, **options)
+        bound = signature.bind(None, *args, **options)
     except TypeError:
         return None
     bound.apply_defaults()
     given, found = dict(list(bound.arguments.items())[1:]), {}
     for name, value in given.items():
-        keyword = inspect.signature(cls.__init__).parameters[name].kind
+        keyword = signature.parameters[name].kind
         found |= value if keyword is inspect.Parameter.VAR_KEYWORD else {name: value}
     return {name: described(value) for name, value in found.items()}
+
+
+_signature = functools.cache(inspect.signature)
 
 
 def described(value):

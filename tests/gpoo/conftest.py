@@ -63,6 +63,15 @@ def average(cell):
     return float(np.sin(5 * points[:, 0]).mean() + 0.1 * points.sum(1).mean())
 
 
+def pulled(search):
+    """The names of the cells that were observed, in order."""
+    return [search.nodes[entry.query].name for entry in search.told if entry.value is not None]
+
+
+def rewards(search):
+    return [entry.value for entry in search.told if entry.value is not None]
+
+
 def drive(search, rounds, seed=3):
     noise = np.random.default_rng(seed)
     for _ in range(rounds):

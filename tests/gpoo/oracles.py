@@ -21,6 +21,13 @@ def dense_posterior(k, noise_var, history, query):
     return k_star @ np.linalg.solve(C, Y), prior - k_star @ np.linalg.solve(C, k_star)
 
 
+def oldest(values):
+    """Index of the largest value, the first of those that differ from it by rounding only."""
+    values = np.array(values)
+    size = np.abs(values[np.isfinite(values)]).max(initial=0)
+    return next(i for i, v in enumerate(values) if v >= values.max() - 1e-12 * size)
+
+
 def points_of(low, high, S):
     return np.array([low + (high - low) * (2 * s - 1) / (2 * S) for s in range(1, S + 1)])[:, None]
 
@@ -43,7 +50,7 @@ def algorithm_1(k, reward, *, K, S, N, noise_var, delta, beta):
 
     for t in range(1, N + 1):  # 2
         b = [moments(n)[0] + ci(n, t) + delta(n[0]) for n in leaves]
-        node = leaves[int(np.argmax(b))]  # 3
+        node = leaves[oldest(b)]  # 3
         r = reward(points_of(node[2], node[3], S))  # 4
         history.append((points_of(node[2], node[3], S), r))  # 5
         pulled.append(node[:2])
@@ -51,7 +58,8 @@ def algorithm_1(k, reward, *, K, S, N, noise_var, delta, beta):
             leaves.remove(node)  # 7
             inner.append(node)
             leaves += split(node, K)
-    best = max(inner, key=lambda n: moments(n)[0]) if inner else (0, 0, 0.0, 1.0)  # 8
+    means = [moments(n)[0] for n in inner]
+    best = inner[oldest(means)] if inner else (0, 0, 0.0, 1.0)  # 8
     return pulled, best[:2], leaves
 
 
@@ -73,7 +81,7 @@ def code_form(k, reward, *, K, S, N, noise_var, delta, beta, cap=10):
         pull(node)
     best = leaves[-1]
     values = {n: sum(moments(n)) + delta(n[0]) for n in leaves}
-    node = max(values, key=values.get)
+    node = [*values][oldest([*values.values()])]
     while len(history) < N:
         if node[0] <= cap and delta(node[0]) >= moments(node)[1]:
             del values[node]
@@ -82,7 +90,7 @@ def code_form(k, reward, *, K, S, N, noise_var, delta, beta, cap=10):
                 best = node
             leaves.remove(node)
             leaves += split(node, K)
-        node = max(values, key=values.get)
+        node = [*values][oldest([*values.values()])]
         pull(node)
         values = {n: values.get(n) for n in [*values, *(m for m in leaves if m not in values)]}
         for n in values:

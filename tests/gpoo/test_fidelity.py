@@ -9,7 +9,7 @@ import pytest
 from fivebo.common.lab.experiments import load_paper
 from fivebo.common.lab.results import Results
 from fivebo.common.referee import fidelity
-from fivebo.gpoo import figures, run_figures, study
+from fivebo.gpoo import figures, study
 
 
 def test_fidelity_table_has_no_problem():
@@ -78,9 +78,9 @@ def test_figures_of_recorded_runs(recorded, name):
 def test_replayed_runs_are_the_recorded_ones(recorded):
     trace = recorded.trace("illustration", "reward")
     part = trace[(trace["variant"] == "f1-s10") & (trace["method"] == "gpoo")]
-    _, search = run_figures.replay(recorded, "f1-s10", "gpoo")
-    np.testing.assert_array_equal(search.history()[1], part.sort_values("step")["value"])
-    table = run_figures._leaf_table(search, search.n_observations + 1)
+    _, search = figures.replay(recorded, "f1-s10", "gpoo")
+    np.testing.assert_array_equal(search.result()["y"], part.sort_values("step")["value"])
+    table = figures._leaf_table(search, search.n_told + 1)
     np.testing.assert_allclose(table["b"], table["mean"] + table["width"] + table["delta"])
     assert table["low"].iloc[0] == 0
     np.testing.assert_array_equal(table["high"][:-1], table["low"][1:])

@@ -64,7 +64,7 @@ def test_curves_of_budgeted_methods_come_from_fresh_runs(method):
     known = Averages(instance.f)
     for budget in (1, 5, 11):
         fresh = fresh_run(instance, method, params, budget, known)
-        assert fresh.n_observations == budget
+        assert fresh.n_told == budget
         loss = instance.optimum - instance.f.averages([fresh.recommend()])[0]
         assert rows[budget - 1]["aggregated_regret"] == pytest.approx(loss)
     last = instance.optimum - instance.f.averages([search.recommend()])[0]
@@ -95,10 +95,10 @@ def test_certificates_along_a_run_from_their_definitions(S):
     for t in range(1, 41):
         cell = search.ask()
         scorer.asked(t, search, cell)
-        place = search.nodes.index(cell)
+        place = search.pending[0].query
         truth = instance.f.averages(search.nodes)
-        widths = np.sqrt(params.beta_of(2)(t) * search.posterior.var)
-        cover = (np.abs(truth - search.posterior.mean) / widths).max()
+        widths = np.sqrt(params.beta_of(2)(t) * search.model.var)
+        cover = (np.abs(truth - search.model.mean) / widths).max()
         gap = search.delta(cell.depth) + 2 * widths[place]
         loss = instance.optimum - truth[place]
         assert loss <= gap + 1e-12  # holds on the event that the certificates check
@@ -115,8 +115,9 @@ def test_certificates_along_a_run_from_their_definitions(S):
         assert 0 < row["pulls_ratio"] <= 1
         if gaps:
             deepest = max(gaps, key=lambda p: search.nodes[p].depth)
-            last = np.sqrt(params.beta_of(2)(t + 1) * search.posterior.var)
-            best = search.nodes.index(search.recommend())
+            last = np.sqrt(params.beta_of(2)(t + 1) * search.model.var)
+            names = [node.name for node in search.nodes]
+            best = names.index(search.recommend().name)
             bound = gaps[deepest] + last[deepest] + last[best]
             regret = instance.optimum - instance.f.averages([search.nodes[best]])[0]
             assert row["aggregated_regret_ratio"] == pytest.approx(regret / bound)
