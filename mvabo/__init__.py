@@ -22,8 +22,6 @@ __all__, __getattr__ = public_names(
         "AdaBOVO": "baselines",
         "UncertainDomain": "domain",
         "NoisyInputDomain": "domain",
-        "ProductKernel": "kernels",
-        "SquaredExponential": "kernels",
         "squared_exponential": "kernels",
         "TheoryBeta": "theory",
     },

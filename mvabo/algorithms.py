@@ -6,9 +6,11 @@ in the printed order, "Input" and "Output" aside.
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array
+from fivebo.common.checks import as_finite_array, number
+from fivebo.common.search.ties import tied_with_max
 from fivebo.mvabo.fronts import potential_set, uncertain_set
-from fivebo.mvabo.search import MeanVarianceSearch, MultiTaskSearch
+from fivebo.mvabo.multitask import MultiTaskSearch
+from fivebo.mvabo.optimizer import MeanVarianceSearch
 
 
 class MTMVABO(MultiTaskSearch):
@@ -41,11 +43,10 @@ class MTMVABO(MultiTaskSearch):
 
     def _choose(self):
         upper = self.bounds.scalarized(self.alpha)[1]  # l. 2
-        return self._best(upper)  # l. 3
+        return self._best_design(upper)  # l. 3
 
-    def tell(self, query, y):
-        """Take what nature and the experiment returned; see `MeanVarianceSearch.tell`."""
-        super().tell(query, y)  # l. 4-6
+    def _learn(self, query, value, note):
+        super()._learn(query, value, note)  # l. 4-6
 
 
 class MOMVABO(MeanVarianceSearch):
@@ -99,15 +100,11 @@ class MOMVABO(MeanVarianceSearch):
     def _choose(self):
         estimated, potential = self.sets()  # l. 2-3
         diameter = self.bounds.diameter  # l. 4
-        return self._best(np.where(estimated | potential, diameter, -np.inf))  # l. 5
+        return self._best_design(diameter, among=estimated | potential)  # l. 5
 
-    def tell(self, query, y):
-        """Take what nature and the experiment returned; see `MeanVarianceSearch.tell`."""
-        super().tell(query, y)  # l. 6-8
-
-    def _told(self):
-        self._sets = None  # l. 9
-        self._done = None
+    def _learn(self, query, value, note):
+        super()._learn(query, value, note)  # l. 6-8
+        self._sets = self._done = None  # l. 9
 
     @property
     def done(self):
@@ -119,6 +116,7 @@ class MOMVABO(MeanVarianceSearch):
 
     def recommend(self):
         """Return the estimated Pareto set of the present data, shape (k, d1)."""
+        self._needs_data()
         return self.domain.X.points[self.pareto_set()].copy()
 
 
@@ -155,7 +153,7 @@ class ConstrainedMVABO(MeanVarianceSearch):
 
     def __init__(self, domain, kernel, *, h, eps=(0.0, 0.0), **settings):
         super().__init__(domain, kernel, **settings)
-        h = float(as_finite_array(h, "h", ndim=0))
+        h = number(h, "h")
         if h >= 0:
             raise ValueError(f"h must be negative, as F_2 is at most 0, got {h:g}")
         self.h, self.eps = h, _accuracies(eps)
@@ -165,7 +163,7 @@ class ConstrainedMVABO(MeanVarianceSearch):
         """Return the masks S_t and M_t of the present data."""
         if self._sets is None:
             n = len(self.domain.X)
-            if self.posterior.n_observations == 0:
+            if self.model.n_observations == 0:
                 self._sets = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)  # l. 1
             else:
                 self._sets = self._computed_sets()
@@ -182,15 +180,10 @@ class ConstrainedMVABO(MeanVarianceSearch):
     def _choose(self):
         _, candidates = self.sets()
         diameter = self.bounds.diameter  # l. 2 and l. 10
-        if candidates.any():
-            diameter = np.where(candidates, diameter, -np.inf)
-        return self._best(diameter)  # l. 4
+        return self._best_design(diameter, among=candidates)  # l. 4
 
-    def tell(self, query, y):
-        """Take what nature and the experiment returned; see `MeanVarianceSearch.tell`."""
-        super().tell(query, y)  # l. 5-7
-
-    def _told(self):
+    def _learn(self, query, value, note):
+        super()._learn(query, value, note)  # l. 5-7
         self._sets = None  # l. 8
 
     @property
@@ -205,17 +198,19 @@ class ConstrainedMVABO(MeanVarianceSearch):
         """Whether the data prove, under event (2), that no design has F_2 >= h."""
         return not self.sets()[1].any()
 
-    def recommend_index(self):
+    def recommended(self):
         """Return the index of x^, or None if no design is known to be feasible."""
         safe, _ = self.sets()
         if not safe.any():  # l. 12
             return None
-        return int(np.where(safe, self.bounds.l1, -np.inf).argmax())  # l. 13-14
+        low = np.where(safe, self.bounds.l1, -np.inf)
+        return int(tied_with_max(low)[0])  # l. 13-14
 
     def recommend(self):
         """Return x^ = argmax of the lower bound of F_1 over S_t, or None if S_t is empty."""
-        index = self.recommend_index()
-        return None if index is None else self.domain.X.points[index].copy()
+        self._needs_data()
+        index = self.recommended()
+        return None if index is None else self.domain.point(index)
 
 
 def _accuracies(eps):

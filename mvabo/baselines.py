@@ -3,15 +3,18 @@
 Reference: [MVABO] Sec. 5. All share the model, beta_t and the rule that chooses w.
 """
 
+import numpy as np
+
 from fivebo.mvabo.algorithms import MTMVABO
-from fivebo.mvabo.search import MultiTaskSearch
+from fivebo.mvabo.multitask import MultiTaskSearch
 
 
 class RandomSampling(MultiTaskSearch):
     """RS: x_t uniform on X; recommends by the lower bound of G. Source: [MVABO] Sec. 5."""
 
     def _choose(self):
-        return int(self.streams.algorithm.integers(len(self.domain.X)))
+        designs = np.flatnonzero(self._open())
+        return int(designs[self.streams.algorithm.integers(len(designs))])
 
 
 class UncertaintySampling(MultiTaskSearch):
@@ -23,7 +26,7 @@ class UncertaintySampling(MultiTaskSearch):
     """
 
     def _choose(self):
-        return self._best(self.posterior.var @ self.weights)
+        return self._best_design(self.model.var @ self.weights)
 
 
 class BQOUCB(MTMVABO):

@@ -44,7 +44,7 @@ class Certificates:
         """Take the state before the observation of (x_t, w_t)."""
         i, j = optimizer.domain.index(query)
         self.beta_sqrt, bounds = optimizer.beta_sqrt, optimizer.bounds
-        var, p = optimizer.posterior.var[i], optimizer.weights
+        var, p = optimizer.model.var[i], optimizer.weights
         self.integrals += np.sqrt(var) @ p, var @ p
         self.realised += np.sqrt(var[j]), var[j]
         if self.multi_task:
@@ -57,8 +57,8 @@ class Certificates:
 
     def _event(self, optimizer):
         """Eq. (2), the same as Eq. (13): the largest error over the confidence width."""
-        error = np.abs(self.instance.values - optimizer.posterior.mean)
-        width = self.beta_sqrt * np.sqrt(optimizer.posterior.var)
+        error = np.abs(self.instance.values - optimizer.model.mean)
+        width = self.beta_sqrt * np.sqrt(optimizer.model.var)
         return float((error / np.maximum(width, np.finfo(float).tiny)).max())
 
     def _inclusion(self, bounds):
@@ -88,7 +88,7 @@ class Certificates:
             ratios["expectation_ratio"] = float(
                 (self.integrals / (2 * self.realised + slack)).max()
             )
-        noise_var, gain = self.instance.noise_std**2, optimizer.posterior.log_det / 2
+        noise_var, gain = self.instance.noise_std**2, optimizer.model.log_det / 2
         ratios["variance_ratio"] = self.realised[1] / sum_of_variances(gain, noise_var)
         bound = self._stopping_bound(step, gain, optimizer.weights, noise_var, constants)
         ratios["stopping_ratio"] = self.width_sum / step / bound
@@ -122,7 +122,7 @@ class Certificates:
     def _gap_ratio(self, optimizer):
         F, a = self.instance.objectives, self.params.alpha
         G = a * F[:, 0] + (1 - a) * F[:, 1]
-        regret = G.max() - G[optimizer.recommend_index(rule="own-step")]
+        regret = G.max() - G[optimizer.recommended(rule="own-step")]
         gap = optimizer.gap()
         if gap <= 0:  # says that the regret is negative, or 0
             return float("inf") if max(regret, -gap) > 0 else 0.0
@@ -136,7 +136,7 @@ class Certificates:
             members = self.instance.objectives[optimizer.pareto_set()]
             return accuracy(self.instance.reference, members, optimizer.eps)
         F, h = self.instance.objectives, optimizer.h
-        feasible, output = F[:, 1] >= h, optimizer.recommend_index()
+        feasible, output = F[:, 1] >= h, optimizer.recommended()
         if output is None:  # right if and only if nothing is feasible
             return float("inf") if feasible.any() else 0.0
         short = F[feasible, 0].max() - F[output, 0] if feasible.any() else 0.0

@@ -6,13 +6,10 @@ Reference: [MVABO] App. D. For the grid, `tau_grid` with `mvabo.theory.tau` and
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array, positive
-from fivebo.common.gp.posterior import GP
-from fivebo.common.search.domains import FiniteSet
-from fivebo.common.search.rng import Streams
-from fivebo.mvabo.bounds import objective_bounds
-from fivebo.mvabo.domain import UncertainDomain
-from fivebo.mvabo.search import checked_observation
+from fivebo.common.checks import count
+from fivebo.common.search.ties import tied_with_max
+from fivebo.mvabo.algorithms import MTMVABO
+from fivebo.mvabo.domain import UncertainBox
 
 N_STARTS, N_REFINED = 64, 3
 """Random designs at which the acquisition is evaluated, and the best of them that are refined."""
@@ -37,137 +34,68 @@ def tau_grid(tau, dim):
     -------
     ndarray of shape ((tau + 1)^dim, dim)
     """
-    if not isinstance(tau, int | np.integer) or tau < 1:
-        raise ValueError(f"tau must be an integer >= 1, got {tau!r}")
-    axis = np.linspace(0, 1, int(tau) + 1)
+    axis = np.linspace(0, 1, count(tau, "tau") + 1)
     return np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
 
 
-class ContinuousMTMVABO:
+class ContinuousMTMVABO(MTMVABO):
     r"""MT-MVA-BO on a box: the acquisition is maximised by L-BFGS-B from several starts.
+
+    A failed design is passed over with all within 0.01 of it along every axis, relative to the
+    side (`mvabo.domain.NEAR`).
 
     Parameters
     ----------
-    low, high : array_like of shape (d1,)
-        The box X.
+    X : Box or array_like of shape (d1, 2)
+        The box, or its limits.
     W, p
         Environments and their probabilities, as in `UncertainDomain`.
     kernel : Kernel
         On joined points (x, w).
-    noise_var, beta_sqrt, alpha, rng
-        As in `MTMVABO`; beta_sqrt is a constant or a function of the log determinant.
+    settings
+        As in `MTMVABO`.
 
     Notes
     -----
-    Source: [MVABO] App. D, first paragraph. `recommend` is the rule of Sec. 5 on the queried
-    designs with the bounds of all data.
+    Source: [MVABO] App. D, first paragraph.
     """
 
-    def __init__(
-        self, low, high, W, p, kernel, *, noise_var, beta_sqrt=3.0, alpha=0.5, rng=0
-    ):  # fmt: skip
-        self.low, self.high = (
-            np.atleast_1d(as_finite_array(v, n)) for v, n in ((low, "low"), (high, "high"))
-        )
-        if self.low.shape != self.high.shape or not (self.low < self.high).all():
-            raise ValueError(f"low must be below high on every axis, got {low!r} and {high!r}")
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"alpha must lie in [0, 1], got {alpha!r}")
-        self._law = UncertainDomain([self.low], W, p)  # for the checks of w and p
-        self._beta_sqrt = beta_sqrt if callable(beta_sqrt) else positive(beta_sqrt, "beta_sqrt")
-        self.alpha, self.gp, self.streams = float(alpha), GP(kernel, noise_var), Streams.of(rng)
-        self._x, self._j, self._y = [], [], []
-        self._pending = None
-
-    def bounds_at(self, X):
-        """Return the bounds of step t at any designs of shape (k, d1)."""
-        W = self._law.W.points
-        Z = np.hstack([np.repeat(X, len(W), axis=0), np.tile(W, (len(X), 1))])
-        mean, var = (v.reshape(len(X), len(W)) for v in self.gp.predict(Z))
-        beta = self._beta_sqrt
-        beta = float(beta(self.gp.log_det if self._y else 0.0)) if callable(beta) else beta
-        return objective_bounds(mean, var, self._law.p, beta)
+    def __init__(self, X, W, p, kernel, **settings):
+        super().__init__(UncertainBox(X, W, p), kernel, **settings)
 
     def _upper(self, X):
         return self.bounds_at(X).scalarized(self.alpha)[1]
 
-    def ask(self):
-        """Return the next design x of shape (d1,), the same one until it is told."""
-        if self._pending is None:
-            share = self.streams.initial.random((N_STARTS, len(self.low)))
-            starts = self.low + share * (self.high - self.low)
-            if self._x:
-                starts = np.vstack([starts, self._x])
-            values = self._upper(starts)
-            order = np.argsort(-values, kind="stable")[:N_REFINED]
-            found = [self._refined(x, v) for x, v in zip(starts[order], values[order], strict=True)]
-            self._pending = max(found, key=lambda pair: pair[0])[1]
-        return self._pending.copy()
+    def _choose(self):
+        box = self.domain.X
+        starts = box.uniform(N_STARTS, self.streams.initial)
+        if self.queried:
+            starts = np.vstack([starts, self.queried])
+        values = self._upper(starts)
+        values[tied_with_max(values)] = values.max()  # the first of those that rounding parts
+        prior = self.model.kernel.diag(self.domain.points(starts, np.zeros(len(starts), dtype=int)))
+        best = np.argsort(-values, kind="stable")[:N_REFINED]
+        refined = [self._refined(starts[k], values[k], np.sqrt(prior.max())) for k in best]
+        designs = [tuple(x.tolist()) for x in (*(x for _, x in refined), *starts)]
+        values = np.append([value for value, _ in refined], values)
+        failed = np.array([self._failed_at(x).all() for x in designs])
+        if not failed.all():
+            values[failed] = -np.inf
+        return designs[tied_with_max(values)[0]]
 
-    def _refined(self, x, value):
+    def _refined(self, x, value, scale):
+        """Return the value and the place of a local maximum; `scale` takes the unit of y away."""
         from scipy.optimize import minimize
 
-        step = DIFFERENCE * (self.high - self.low)
+        box = self.domain.X
 
-        def objective(x):
-            inward = np.where(x + step > self.high, -step, step)
-            values = self._upper(np.vstack([x, x + np.diag(inward)]))
+        def objective(u):
+            inward = np.where(u + DIFFERENCE > 1, -DIFFERENCE, DIFFERENCE)
+            values = self._upper(box.from_unit(np.vstack([u, u + np.diag(inward)]))) / scale
             return -values[0], -(values[1:] - values[0]) / inward
 
-        limits = np.column_stack([self.low, self.high])
-        found = minimize(objective, x, jac=True, method="L-BFGS-B", bounds=limits)
-        better = np.isfinite(found.fun) and -found.fun > value
-        return (-found.fun, np.clip(found.x, self.low, self.high)) if better else (value, x)
-
-    def tell(self, query, y):
-        """Take an observation; nothing is changed if the input is refused.
-
-        Parameters
-        ----------
-        query : tuple (x, w)
-            x in the box, w one of the environments.
-        y : float
-        """
-        if not isinstance(query, tuple | list) or len(query) != 2:
-            raise ValueError(f"a query is a pair (x, w), got {query!r:.80}")
-        x = np.atleast_1d(as_finite_array(query[0], "query"))
-        if x.shape != self.low.shape or (x < self.low).any() or (x > self.high).any():
-            raise ValueError(
-                f"query {x.tolist()} is not in the box from {self.low.tolist()} to "
-                f"{self.high.tolist()}"
-            )
-        j = self._law.index((self._law.X.points[0], query[1]))[1]
-        y = checked_observation(y, f"round {len(self._y) + 1}, x={x.tolist()}")
-        self.gp.condition(np.hstack([x, self._law.W.points[j]])[None], [y])
-        self._x.append(x)
-        self._j.append(j)
-        self._y.append(y)
-        if self._pending is not None and np.array_equal(x, self._pending):
-            self._pending = None
-
-    def recommend(self):
-        """Return the design of the highest lower bound of G; None before the first.
-
-        Of the designs observed so far and the one asked for, as in Sec. 5.
-        """
-        asked = self._x if self._pending is None else [*self._x, self._pending]
-        if not asked:
-            return None
-        low = self.bounds_at(np.array(asked)).scalarized(self.alpha)[0]
-        return asked[int(low.argmax())].copy()
-
-    @property
-    def domain(self):
-        """The designs observed so far with all environments, as an `UncertainDomain`."""
-        return UncertainDomain(FiniteSet(np.unique(self._x, axis=0)), self._law.W, self._law.p)
-
-    def result(self):
-        """Return the history as a tidy frame: t, x_1.., w_1.., y."""
-        import pandas as pd
-
-        columns = {"t": np.arange(1, len(self._y) + 1)}
-        X = np.array(self._x).reshape(-1, len(self.low))
-        W = self._law.W.points[np.array(self._j, dtype=int)]
-        columns |= {f"x_{k}": values for k, values in enumerate(X.T, start=1)}
-        columns |= {f"w_{k}": values for k, values in enumerate(W.T, start=1)}
-        return pd.DataFrame(columns | {"y": self._y})
+        found = minimize(
+            objective, box.to_unit(x), jac=True, method="L-BFGS-B", bounds=[(0, 1)] * box.dim
+        )
+        better = np.isfinite(found.fun) and -found.fun * scale > value
+        return (-found.fun * scale, box.from_unit(found.x)) if better else (value, x)

@@ -1,325 +1,57 @@
-"""Figures of [MVABO], one function each: Figs. 2 and 3 as in the paper, the others are ours."""
-
-from dataclasses import replace
+"""Figures of [MVABO], one function each: Figs. 2, 3 as in the paper; ours from figures_ours.py."""
 
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.page.plotting import look, panels
+from fivebo.mvabo.figures_common import BAND, LABELS, both_measures, curves
+from fivebo.mvabo.figures_ours import (
+    certificates,
+    certificates_extensions,
+    constrained,
+    continuous,
+    noisy_input,
+    noisy_simulator,
+    recommendation,
+    simulator,
+    stopping,
+    theory_beta,
+    unknown_p,
+)
 
-BAND = "Line: mean over runs. Band: two standard errors either side. Lower is better."
-REGRET = r"regret $G(x^*)-G(\hat x_t)$"
-GAP = "hypervolume gap"
-LABELS = {"regret": REGRET, "hv_gap": GAP}
-
-
-def _curves(ax, trace, panel, ylabel, late=0.05, **how):
-    """Draw mean curves; the vertical axis fits what comes after the first `late` of the run."""
-    data = mean_band(ax, trace, panel, **({"band": "2se"} | how))
-    horizon = int(data["step"].max())
-    shown = data[data["step"] >= max(1, late * horizon)]
-    top = shown["high"].max()
-    ax.set(xlabel="step $t$", ylabel=ylabel, xlim=(0, horizon), ylim=(0, 1.05 * top or 1))
-    return data.assign(metric=trace["metric"].iloc[0])
-
-
-def _both_scenarios(results, titles):
-    """Draw regrets above hypervolume gaps, a column a problem."""
-    fig, axes = panels(2 * list(titles.values()), columns=len(titles))
-    tables = []
-    with look():
-        for ax, (metric, experiment) in zip(
-            axes, [(m, e) for m in ("regret", "hv_gap") for e in titles], strict=True
-        ):
-            variant = results.config(experiment).variants[0]
-            trace = results.trace(experiment, metric)
-            trace = trace[trace["variant"] == variant]
-            tables.append(_curves(ax, trace, f"{experiment} {metric}", LABELS[metric]))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+__all__ = [
+    "certificates",
+    "certificates_extensions",
+    "constrained",
+    "continuous",
+    "fig2",
+    "fig3",
+    "noisy_input",
+    "noisy_simulator",
+    "recommendation",
+    "simulator",
+    "stopping",
+    "theory_beta",
+    "unknown_p",
+]
 
 
 def fig2(results):
     """Draw Fig. 2: regret (top) and hypervolume gap (bottom) on three problems."""
     grid = results.config("rosenbrock").variants[0].removeprefix("grid-")
     rosenbrock = "Rosenbrock" if grid == "100" else f"Rosenbrock ({grid}$^2$ designs)"
-    return _both_scenarios(
-        results, {"gp-test": "GP test", "bird": "Bird", "rosenbrock": rosenbrock}
-    )
+    titles = {"gp-test": "GP test", "bird": "Bird", "rosenbrock": rosenbrock}
+    fig, axes = panels(2 * list(titles.values()), columns=len(titles))
+    shown, tables = [(metric, experiment) for metric in LABELS for experiment in titles], []
+    with look():
+        for ax, (metric, experiment) in zip(axes, shown, strict=True):
+            trace = results.trace(experiment, metric)
+            trace = trace[trace["variant"] == results.config(experiment).variants[0]]
+            tables.append(curves(ax, trace, f"{experiment} {metric}", LABELS[metric]))
+    plotting.legend(fig, axes, BAND)
+    return fig, pd.concat(tables, ignore_index=True)
 
 
 def fig3(results):
     """Draw Fig. 3: regret and hypervolume gap on the newsvendor problem."""
-    fig, axes = panels(["newsvendor, multi-task", "newsvendor, multi-objective"], height=2.8)
-    tables = []
-    with look():
-        for ax, metric in zip(axes, LABELS, strict=True):
-            trace = results.trace("newsvendor", metric)
-            tables.append(_curves(ax, trace, metric, LABELS[metric]))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _variants(results, experiment, shown, labels, note=BAND):
-    """Draw one panel a (title, metric, method), a line a variant."""
-    fig, axes = panels(
-        [title for title, *_ in shown], columns=2 if len(shown) == 4 else 3, height=2.7
-    )
-    present = {name: label for name, label in labels.items()
-               if name in results.config(experiment).variants}  # fmt: skip
-    tables = []
-    with look():
-        for ax, (title, metric, method, ylabel) in zip(axes, shown, strict=True):
-            trace = results.trace(experiment, metric)
-            trace = trace[trace["method"] == method]
-            used = {n: label for n, label in present.items() if n in set(trace["variant"])}
-            tables.append(_curves(ax, trace, title, ylabel, by="variant", labels=used))
-    plotting.legend(fig, axes, note)
-    return fig, axes, pd.concat(tables, ignore_index=True)
-
-
-MT_AND_MO = (
-    ("MT-MVA-BO", "regret", "mt-mva-bo", REGRET),
-    ("MO-MVA-BO", "hv_gap", "mo-mva-bo", GAP),
-)
-
-
-def theory_beta(results):
-    """Draw both scenarios under the theory's beta_t and under the constant one."""
-    labels = {"constant": r"$\beta_t^{1/2}=3$", "theory": r"Lemma 2.1, exact norm"}
-    fig, _, data = _variants(results, "theory-beta", MT_AND_MO, labels)
-    return fig, data
-
-
-def recommendation(results):
-    """Draw the regret of MT-MVA-BO under the three rules of recommendation."""
-    labels = {
-        "online": r"Sec. 5: $l_t(x_{t'})$",
-        "own-step": r"Theorem 4.1: $l_{t'}(x_{t'})$",
-        "final": "Alg. 1: bound of all data",
-    }
-    note = "Mean over runs, two standard errors either side."
-    fig, _, data = _variants(results, "recommendation", MT_AND_MO[:1], labels, note)
-    return fig, data
-
-
-def stopping(results):
-    """Draw how MO-MVA-BO stops, and the error of its set, for several accuracies."""
-    labels = {
-        "eps-03": r"$\epsilon=0.3$",
-        "eps-01": r"$\epsilon=0.1$",
-        "eps-005": r"$\epsilon=0.05$",
-    }
-    shown = (
-        ("stopped", "stopped", "mo-mva-bo", "share of runs"),
-        ("undecided designs", "undecided", "mo-mva-bo", r"$(|M_t|+|U_t|)/|X|$"),
-        (
-            "error of the set",
-            "pareto_error",
-            "mo-mva-bo",
-            r"smallest $s$, error in units of $\epsilon$",
-        ),
-    )
-    note = "Line: mean over runs. Band: two standard errors. Below the line at 1 a set is accurate."
-    fig, axes, data = _variants(results, "stopping", shown, labels, note)
-    axes[0].set_ylim(0, 1.04)
-    with look():
-        axes[2].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
-        axes[2].set_ylim(0, 3)
-    return fig, data
-
-
-def constrained(results):
-    """Draw the constrained version on problems of different difficulty."""
-    labels = {
-        "half-feasible": "half of X feasible",
-        "tenth-feasible": "a tenth feasible",
-        "infeasible": "nothing feasible",
-    }
-    method = "constrained-mva-bo"
-    shown = (
-        ("shortfall of the objective", "constrained_regret", method, r"$F_1(x^*)-F_1(\hat x_t)$"),
-        ("violation", "constraint_excess", method, r"$h-F_2(\hat x_t)$"),
-        ("stopped", "stopped", method, "share of runs"),
-        ("declared infeasible", "infeasible", method, "share of runs"),
-    )
-    fig, axes, data = _variants(
-        results, "constrained", shown, labels, BAND.removesuffix(" Lower is better.")
-    )
-    for ax in axes[2:]:
-        ax.set_ylim(0, 1.04)
-    return fig, data
-
-
-def unknown_p(results):
-    """Draw both scenarios with p(w) known and estimated."""
-    labels = {"known": "$p(w)$ known", "estimated": "$p(w)$ estimated"}
-    fig, _, data = _variants(results, "unknown-p", MT_AND_MO, labels)
-    return fig, data
-
-
-def simulator(results):
-    """Draw both scenarios with w drawn by nature and chosen by its uncertainty."""
-    labels = {"nature": "$w$ drawn", "chosen": r"$w = \arg\max\sigma_{t-1}(x_t, w)$"}
-    fig, _, data = _variants(results, "simulator", MT_AND_MO, labels)
-    return fig, data
-
-
-def noisy_input(results):
-    """Draw both scenarios with disturbed inputs."""
-    fig, axes = panels(["noisy inputs, multi-task", "noisy inputs, multi-objective"], height=2.7)
-    tables = []
-    with look():
-        for ax, metric in zip(axes, LABELS, strict=True):
-            trace = results.trace("noisy-input", metric)
-            tables.append(_curves(ax, trace, metric, LABELS[metric]))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def noisy_simulator(results):
-    """Draw the regret under the rules that choose xi."""
-    labels = {
-        "nature": r"$\xi$ drawn",
-        "sd": r"$\arg\max\sigma$",
-        "sd-p": r"$\arg\max\sigma p$",
-        "var-p": r"$\arg\max\sigma^2 p$",
-    }
-    shown = (
-        ("MT-MVA-BO", "regret", "mt-mva-bo", REGRET),
-        ("uncertainty sampling", "regret", "us", REGRET),
-    )
-    fig, axes, data = _variants(results, "noisy-simulator", shown, labels)
-    top = max(ax.get_ylim()[1] for ax in axes)
-    for ax in axes:
-        ax.set_ylim(0, top)
-    return fig, data
-
-
-GRIDS = {
-    "tau-theory": r"Theorem D.1's $\tau$",
-    "tau-100": r"$\tau=100$",
-    "tau-10": r"$\tau=10$",
-}
-
-
-def continuous(results):
-    """Draw accuracy, stopping and regret on grids of a continuous X, and without a grid."""
-    shown = (
-        (
-            "error of the set",
-            "pareto_error",
-            "mo-mva-bo",
-            r"smallest $s$, error in units of $\epsilon$",
-        ),
-        ("MO-MVA-BO stopped", "stopped", "mo-mva-bo", "share of runs"),
-        ("MT-MVA-BO", "regret", "mt-mva-bo", REGRET),
-    )
-    note = "Line: mean over runs. Band: two standard errors. Truth on all of X."
-    fig, axes, data = _variants(results, "continuous", shown, GRIDS, "")
-    axes[1].set_ylim(0, 1.04)
-    trace = results.trace("continuous", "regret")
-    free = trace[trace["method"] == "mt-mva-bo-continuous"]
-    with look():
-        axes[0].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
-        axes[0].set_ylim(0, max(1.1, axes[0].get_ylim()[1]))
-        top = axes[2].get_ylim()[1]
-        more = _curves(axes[2], free, "MT-MVA-BO", REGRET)
-        axes[2].set_ylim(0, max(top, axes[2].get_ylim()[1]))
-    fig.legends.clear()
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat([data, more], ignore_index=True)
-
-
-RATIOS = {
-    "event2_ratio": "Eq. (2): error / width",
-    "inclusion_ratio": "Sec. 3.1: $F_i$ in its interval",
-    "gap_ratio": "Eq. (27): regret / certificate",
-    "width_ratio": "Lemma A.1: widths / bound",
-    "expectation_ratio": "Lemma A.2: expectations / bound",
-    "variance_ratio": "Lemma A.3: variances / bound",
-    "stopping_ratio": "Eqs. (11), (12): width / bound",
-    "accuracy_ratio": r"Theorems 4.2, B.1: error / $\epsilon$",
-}
-
-
-def certificates(results):
-    """Draw the theory's ratios along the runs: the largest over the runs at each step."""
-    fig, axes = panels(list(RATIOS.values()))
-    tables = []
-    with look():
-        for ax, metric in zip(axes, RATIOS, strict=True):
-            trace = results.trace("certificates", metric).dropna(subset=["value"])
-            tables += [_worst(ax, run, metric) for _, run in trace.groupby("method", sort=False)]
-            ax.axhline(1, color="0.2", linewidth=1.2)
-            ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, 1.08))
-            ax.set_xlim(0, results.config("certificates").horizon)
-    plotting.legend(fig, axes, "Largest over all runs at each step; the line at 1 is the bound.")
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _worst(ax, trace, panel, look_of=None):
-    """Draw the largest value over runs at each step, in the look of the method or a given one."""
-    worst = trace.groupby("step", as_index=False)["value"].max()
-    method = trace["method"].iloc[0]
-    look_of = look_of or plotting.style(method)
-    ax.plot(
-        worst["step"], worst["value"], color=look_of.colour, linestyle=look_of.linestyle,
-        marker=look_of.marker, markevery=max(1, len(worst) // 6), label=look_of.label,
-    )  # fmt: skip
-    return worst.assign(panel=panel, method=method, n=trace["seed"].nunique())
-
-
-EXTENSIONS = {
-    "Theorem C.1: width / bound": ("certificates-simulator", "stopping_ratio"),
-    "Theorem C.1: regret / certificate": ("certificates-simulator", "gap_ratio"),
-    r"Theorem C.1: error / $\epsilon$": ("certificates-simulator", "accuracy_ratio"),
-    "Theorem C.2: width / bound": ("certificates-noisy", "stopping_ratio"),
-    r"Theorem D.1: error on X / $\epsilon$": ("certificates-continuous", "accuracy_ratio"),
-    "Theorem D.1: width / bound": ("certificates-continuous", "stopping_ratio"),
-}
-
-FORMS = {
-    "sd": r"$\arg\max\sigma$, Theorem C.1's bound",
-    "var-p": r"$\arg\max\sigma^2 p$, sound bound",
-    "var-p-printed": r"$\arg\max\sigma^2 p$, as printed",
-    "sd-p-printed": r"$\arg\max\sigma p$, as printed",
-    "sd-p-spacing": r"$\arg\max\sigma p$, unit the spacing",
-}
-
-
-def certificates_extensions(results):
-    """Draw the ratios of App. C and D: the largest over the runs at each step."""
-    fig, axes = panels(list(EXTENSIONS))
-    tables = []
-    with look():
-        for ax, (panel, (experiment, metric)) in zip(axes, EXTENSIONS.items(), strict=True):
-            trace = results.trace(experiment, metric).dropna(subset=["value"])
-            for (variant, _), run in trace.groupby(["variant", "method"], sort=False):
-                look_of = _look_of_form(variant)
-                tables.append(_worst(ax, run, panel, look_of).assign(variant=variant))
-            ax.axhline(1, color="0.2", linewidth=1.2)
-            top = 1.08 * max(1.0, trace["value"].max())
-            ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, top))
-            ax.set_xlim(0, results.config(experiment).horizon)
-        tables.append(_share_stopped(axes[4], results.trace("certificates-continuous", "stopped")))
-    plotting.legend(fig, axes, "Largest over all runs at each step; the line at 1 is the bound.")
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _look_of_form(variant):
-    """Return the look of a rule and a form of Theorem C.2; None: that of the method."""
-    if variant not in FORMS:
-        return None
-    return replace(plotting.style(variant, list(FORMS).index(variant)), label=FORMS[variant])
-
-
-def _share_stopped(ax, trace):
-    """Draw the share of the runs in which the stopping rule has held."""
-    share = trace.groupby("step", as_index=False)["value"].mean()
-    ax.plot(
-        share["step"], share["value"], color="0.55", linestyle=(0, (1.2, 1.2)),
-        label="share of runs stopped",
-    )  # fmt: skip
-    first = {"panel": "share of runs stopped", "method": trace["method"].iloc[0]}
-    return share.assign(**first, n=trace["seed"].nunique(), variant=trace["variant"].iloc[0])
+    return both_measures(results, "newsvendor", "newsvendor", height=2.8)

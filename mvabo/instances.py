@@ -5,9 +5,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.mvabo.bounds import objectives, spread
 from fivebo.mvabo.domain import UncertainDomain
-from fivebo.mvabo.kernels import SquaredExponential
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Instance:
     noise_std : float
         sigma, in units of f.
     fitted : bool
-        The methods fit an ARD kernel along the run.
+        The methods fit the kernel along the run.
     true_norm : float
         RKHS norm of f; NaN where it is not known.
     function : callable, optional
@@ -117,7 +117,7 @@ def normal_weights(w, scale=1.0):
 @lru_cache(maxsize=16)
 def _spectrum(n_nodes, length_scale):
     nodes = axis(n_nodes)[:, None]
-    values, vectors = np.linalg.eigh(SquaredExponential(1.0, length_scale)(nodes))
+    values, vectors = np.linalg.eigh(SquaredExponential(length_scale)(nodes))
     return nodes, np.clip(values, 0, None), vectors
 
 
@@ -153,7 +153,7 @@ def sample_path(rng, n_nodes, length_scale, variance, jitter, dim=2):
     draw = np.sqrt(spectrum) * rng.standard_normal(spectrum.shape)  # s in the eigenbasis
     coefficients = draw / (spectrum + jitter)
     a = vectors @ coefficients @ vectors_w.T
-    k = SquaredExponential(1.0, length_scale)
+    k = SquaredExponential(length_scale)
 
     def f(X, W=None):
         right = np.eye(1) if dim == 1 else k(nodes, W)

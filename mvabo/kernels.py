@@ -1,14 +1,21 @@
-"""Kernels of [MVABO]: the ARD Gaussian kernel, and products of a kernel of x and one of w."""
+"""The ARD Gaussian kernel of [MVABO] Sec. 5.1, and the limits within which it is fitted."""
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from fivebo.common.checks import as_finite_array, positive
-from fivebo.common.gp.kernels import Kernel
+from fivebo.common.gp.evidence import Limits, search_limits
+from fivebo.common.gp.kernels import Product, SquaredExponential
+
+LIMITS = Limits(
+    length_scale=(np.exp(-4) / 2, np.exp(3) / 2), variance=(np.exp(-4), 1e5), noise_var=None
+)
+"""Lengthscales relative to the range of the domain, the variance to the mean square of y."""
+
+MAX_ITERATIONS = 50
+"""Of a fit, from each of its starts."""
 
 
-class SquaredExponential:
-    r"""Gaussian kernel with a lengthscale an axis.
+def squared_exponential(variance=1.0, x_scales=0.25, w_scales=0.25, dim_x=None):
+    r"""Return the ARD Gaussian kernel of the experiments as a product kernel.
 
     .. math:: k(z, z') = s^2 \exp\Bigl( -\sum_i \frac{(z_i - z'_i)^2}{2 l_i^2} \Bigr)
 
@@ -16,95 +23,52 @@ class SquaredExponential:
     ----------
     variance : float
         s^2 = s_ker^2, in squared units of f.
-    scales : float or array_like of shape (d,)
-        Lengthscales l_i in units of the inputs; one number serves all axes.
+    x_scales, w_scales : float or array_like
+        Lengthscales l^(x) and l^(w), in units of the inputs. One number serves all axes, and a fit
+        then finds one for all; an array has one an axis.
+    dim_x : int, optional
+        Number of coordinates of x; default: the number of `x_scales`.
+
+    Returns
+    -------
+    Product
 
     Notes
     -----
     Source: [MVABO] Sec. 5.1; the minus sign and the factor 2 are lost in our copy of the text and
     are those of the authors' public sampler.
     """
-
-    def __init__(self, variance=1.0, scales=1.0):
-        self.variance = positive(variance, "variance")
-        self.scales = np.atleast_1d(as_finite_array(scales, "scales"))
-        if self.scales.ndim != 1 or (self.scales <= 0).any():
-            raise ValueError(f"scales must be positive lengthscales, one an axis, got {scales!r}")
-
-    def __call__(self, X, Y=None):
-        """Return the matrix k(x_i, y_j)."""
-        X = self._scaled(X)
-        Y = X if Y is None else self._scaled(Y)
-        return self.variance * np.exp(-0.5 * cdist(X, Y, "sqeuclidean"))
-
-    def diag(self, X):
-        """Return k(x_i, x_i)."""
-        return np.full(len(X), self.variance)
-
-    def __repr__(self):
-        return f"SquaredExponential({self.variance:g}, {self.scales.tolist()})"
-
-    def _scaled(self, X):
-        if len(self.scales) not in (1, X.shape[1]):
-            raise ValueError(
-                f"{self!r} has {len(self.scales)} lengthscales, the points {X.shape[1]} "
-                "coordinates; give one lengthscale, or one an axis"
-            )
-        return X / self.scales
+    dim_x = np.size(x_scales) if dim_x is None else dim_x
+    return Product(SquaredExponential(x_scales, variance), SquaredExponential(w_scales), dim_x)
 
 
-class ProductKernel:
-    """Kernel ``k((x, w), (x', w')) = k_x(x, x') k_w(w, w')`` on joined points (x, w).
+def fit_limits(kernel, y, noise_var, extent):
+    """Return the limits of a fit, shape (p + 1, 2), as `fivebo.common.gp.evidence.fit` takes them.
 
-    On a grid X x Omega its structure saves most of the work: see `mvabo.posterior`.
+    Of several variances, which only count by their product, the first is fitted. The others, the
+    noise and lengthscales along which the domain does not extend keep their values.
 
     Parameters
     ----------
-    x, w : Kernel
-        Kernels of the design and of the environment.
-    dim_x : int
-        Number of coordinates of x in a joined point.
+    kernel : Kernel
+        Of the core.
+    y : ndarray of shape (t,)
+        Not all 0.
+    noise_var : float
+        sigma^2.
+    extent : ndarray of shape (d,)
+        Range of the domain along each input.
+
+    Notes
+    -----
+    Source: ours; [MVABO] Sec. 5.1 gives none. On [-1, 1] a lengthscale lies in exp(-4) ... exp(3).
     """
-
-    def __init__(self, x, w, dim_x=1):
-        for name, kernel in (("x", x), ("w", w)):
-            if not isinstance(kernel, Kernel):
-                raise TypeError(
-                    f"{name} must be a kernel with kernel(X, Y) and diag(X), got {kernel!r:.80}"
-                )
-        self.x, self.w, self.dim_x = x, w, dim_x
-
-    def __call__(self, Z, Y=None):
-        """Return the matrix of the products."""
-        Y = Z if Y is None else Y
-        d = self.dim_x
-        return self.x(Z[:, :d], Y[:, :d]) * self.w(Z[:, d:], Y[:, d:])
-
-    def diag(self, Z):
-        """Return k(z_i, z_i)."""
-        return self.x.diag(Z[:, : self.dim_x]) * self.w.diag(Z[:, self.dim_x :])
-
-    def __repr__(self):
-        return f"ProductKernel({self.x!r}, {self.w!r})"
-
-
-def squared_exponential(variance=1.0, x_scales=0.25, w_scales=0.25, dim_x=None):
-    """Return the ARD Gaussian kernel of [MVABO] Sec. 5.1 as a product kernel.
-
-    Parameters
-    ----------
-    variance : float
-        s_ker^2.
-    x_scales, w_scales : float or array_like
-        Lengthscales l^(x) and l^(w), one number or one an axis.
-    dim_x : int, optional
-        Number of coordinates of x; default: the number of `x_scales`.
-
-    Returns
-    -------
-    ProductKernel
-    """
-    dim_x = len(np.atleast_1d(x_scales)) if dim_x is None else dim_x
-    return ProductKernel(
-        SquaredExponential(variance, x_scales), SquaredExponential(1.0, w_scales), dim_x
-    )
+    sides = np.where(extent > 0, extent, 1.0)
+    limits = search_limits(kernel, None, y, noise_var, LIMITS, x_spread=sides)
+    theta, axes = kernel.theta, kernel.axes
+    first, *others = (p for p, of in enumerate(axes) if of == "variance")
+    limits[first] -= theta[others].sum()
+    flat = [p for p, of in enumerate(axes) if of != "variance" and not extent[of].any()]
+    held = [*others, *flat]
+    limits[held] = theta[held, None]
+    return limits

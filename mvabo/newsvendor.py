@@ -196,6 +196,6 @@ class NewsvendorProblem:
             np.stack(np.meshgrid(v, v, indexing="ij"), axis=-1).reshape(-1, 2)
             for v in (stock, axis(self.n_w))
         )
-        kernel = squared_exponential(1.0, np.full(2, self.length_scale), self.length_scale)
+        kernel = squared_exponential(1.0, *np.full((2, 2), self.length_scale))
         domain = UncertainDomain(X, W, self.weights())
         return Instance(domain, values, kernel, float(np.sqrt(self.noise_var)), fitted=True)

@@ -1,7 +1,7 @@
 """Posterior of f on a grid X x Omega, kept up to date for all points at once.
 
 `ProductPosterior` uses the structure of a product kernel; `DensePosterior` takes any kernel and
-stands on `fivebo.common.gp.posterior`. Both condition on grid points only.
+stands on `fivebo.common.gp.posterior`, as does `BoxPosterior` for designs off any grid.
 """
 
 import numpy as np
@@ -22,7 +22,38 @@ BLOCK_ELEMENTS = 2**16
 """Elements of one working block, small enough for the processor's cache."""
 
 
-class ProductPosterior:
+class Observed:
+    """The observations of f at pairs of a design and an environment.
+
+    Parameters
+    ----------
+    domain : UncertainDomain
+    """
+
+    def __init__(self, domain):
+        self.domain = domain
+        self._i, self._j, self._y = [], [], []
+
+    def _keep(self, i, j, y):
+        self._i.append(i)
+        self._j.append(j)
+        self._y.append(y)
+
+    @property
+    def n_observations(self):
+        """Number t of observations."""
+        return len(self._y)
+
+    def data(self):
+        """Return designs i, indices j of environments, and observations y of all rounds."""
+        return np.array(self._i), np.array(self._j, dtype=int), np.array(self._y)
+
+    def at(self, designs):
+        """Return mean and variance at some designs and all environments, shape (k, m)."""
+        return self.mean[designs], self.var[designs]
+
+
+class ProductPosterior(Observed):
     r"""Exact posterior for ``k = k_x k_w``, with the w-factor in its numerical rank r.
 
     With ``K_w = Phi Phi'`` (Phi of shape (m, r)) each row ``v_t = L^{-1} k(z_1..t, .)`` of the
@@ -39,7 +70,8 @@ class ProductPosterior:
     Parameters
     ----------
     domain : UncertainDomain
-    kernel : ProductKernel
+    kernel : Product
+        Of a kernel of x and one of w.
     noise_var : float
         sigma^2, > 0.
 
@@ -52,38 +84,28 @@ class ProductPosterior:
     """
 
     def __init__(self, domain, kernel, noise_var):
+        super().__init__(domain)
         self.noise_var = positive(noise_var, "noise_var")
-        self.domain = domain
-        self._i, self._j, self._y = [], [], []
         self._take(kernel)
 
     def _take(self, kernel):
         """Start from the prior of a kernel."""
-        values, vectors = np.linalg.eigh(kernel.w(self.domain.W.points))
+        values, vectors = np.linalg.eigh(kernel.second(self.domain.W.points))
         if not np.isfinite(values).all():
             raise ValueError(f"kernel {kernel!r} gave a non-finite covariance; check its scales")
         kept = values > values[-1] * RANK_TOLERANCE
         self.kernel = kernel
         self.phi = vectors[:, kept] * np.sqrt(values[kept])
         X, W = self.domain.X.points, self.domain.W.points
-        self.var = np.outer(kernel.x.diag(X), kernel.w.diag(W))
+        self.var = np.outer(kernel.first.diag(X), kernel.second.diag(W))
         self.mean = np.zeros(self.domain.shape)
         self.log_det = 0.0
         self._chunks, self._used = [], 0
 
     @property
-    def n_observations(self):
-        """Number t of observations."""
-        return len(self._y)
-
-    @property
     def rank(self):
         """Numerical rank r of the w-factor."""
         return self.phi.shape[1]
-
-    def data(self):
-        """Return indices i, j and observations y of all rounds."""
-        return np.array(self._i, dtype=int), np.array(self._j, dtype=int), np.array(self._y)
 
     def add(self, i, j, y):
         """Condition on ``y = f(x_i, w_j) + noise``."""
@@ -91,7 +113,7 @@ class ProductPosterior:
         d = np.sqrt(before + self.noise_var)
         row = self._next_row()
         np.multiply(
-            self.kernel.x(self.domain.X.points, self.domain.X.points[[i]]), self.phi[j], out=row
+            self.kernel.first(self.domain.X.points, self.domain.X.points[[i]]), self.phi[j], out=row
         )
         flat = row.ravel()
         for rows in self._rows():
@@ -101,9 +123,7 @@ class ProductPosterior:
         self._used += 1
         self._update(row, (y - self.mean[i, j]) / d)
         self.log_det += float(np.log1p(before / self.noise_var))
-        self._i.append(i)
-        self._j.append(j)
-        self._y.append(y)
+        self._keep(i, j, y)
 
     def _update(self, row, z):
         n, m = self.domain.shape
@@ -150,7 +170,7 @@ class ProductPosterior:
             self._take(kernel)
             return
         X, W = self.domain.X.points[i], self.domain.W.points[j]
-        gram = kernel.x(X) * kernel.w(W) + self.noise_var * np.eye(len(y))
+        gram = kernel.first(X) * kernel.second(W) + self.noise_var * np.eye(len(y))
         L, info = lapack.dpotrf(gram, lower=1, clean=1)
         if info or not np.isfinite(L).all():
             raise NotPositiveDefiniteError(
@@ -169,7 +189,7 @@ class ProductPosterior:
 
     def _rebuild(self, block, X, phi, L, z):
         t, r = phi.shape
-        K = self.kernel.x(X, self.domain.X.points[block])
+        K = self.kernel.first(X, self.domain.X.points[block])
         A = forward_solve(L, (K[:, :, None] * phi[:, None, :]).reshape(t, -1))
         A = np.ascontiguousarray(A).reshape(t, -1, r)
         for first, rows in zip(range(0, t, CHUNK_ROWS), self._rows(), strict=True):
@@ -180,7 +200,59 @@ class ProductPosterior:
         self.mean[block] = np.tensordot(z, A, axes=1) @ self.phi.T
 
 
-class DensePosterior:
+class BoxPosterior(Observed):
+    """Exact posterior under any kernel, asked at any design.
+
+    Parameters
+    ----------
+    domain : UncertainBox
+    kernel : Kernel
+        On joined points (x, w).
+    noise_var : float
+
+    Attributes
+    ----------
+    log_det : float
+        As in `ProductPosterior`.
+    """
+
+    def __init__(self, domain, kernel, noise_var):
+        super().__init__(domain)
+        self._gp = GP(kernel, noise_var)
+
+    @property
+    def kernel(self):
+        """The kernel."""
+        return self._gp.kernel
+
+    @property
+    def noise_var(self):
+        """Noise variance sigma^2."""
+        return self._gp.noise_var
+
+    @property
+    def log_det(self):
+        """Return ln det(I + K_t / sigma^2)."""
+        return self._gp.log_det if self._y else 0.0
+
+    def at(self, designs):
+        """Return mean and variance at designs of shape (k, d1) and all environments, (k, m)."""
+        k, m = len(designs), self.domain.shape[1]
+        i, j = np.repeat(designs, m, axis=0), np.tile(np.arange(m), k)
+        mean, var = self._gp.predict(self.domain.points(i, j))
+        return mean.reshape(k, m), var.reshape(k, m)
+
+    def add(self, i, j, y):
+        """Condition on ``y = f(x, w_j) + noise`` at a design i, which is its x."""
+        self._gp.condition(self.domain.points([i], [j]), [y])
+        self._keep(i, j, y)
+
+    def set_kernel(self, kernel):
+        """Change the kernel; everything is recomputed once, and nothing is changed if it fails."""
+        self._gp.set_hyperparameters(kernel=kernel)
+
+
+class DensePosterior(BoxPosterior):
     """Exact posterior under any kernel, on inputs that several pairs (x, w) may share.
 
     Parameters
@@ -200,43 +272,25 @@ class DensePosterior:
         As in `ProductPosterior`.
     """
 
+    at = Observed.at
+
     def __init__(self, inputs, where, domain, kernel, noise_var):
+        super().__init__(domain, kernel, noise_var)
         n, m = domain.shape
-        self.domain = domain
         self._where = np.arange(n * m).reshape(n, m) if where is None else where
-        self._inputs = inputs
-        self._gp = GP(kernel, noise_var)
         self._tracked = self._gp.track(inputs)
-        self._i, self._j, self._y = [], [], []
         self._refresh()
 
     def _refresh(self):
         self.mean = self._tracked.mean[self._where]
         self.var = self._tracked.var[self._where]
-        self.log_det = self._gp.log_det if self._y else 0.0
-
-    @property
-    def kernel(self):
-        """The kernel."""
-        return self._gp.kernel
-
-    @property
-    def noise_var(self):
-        """Noise variance sigma^2."""
-        return self._gp.noise_var
-
-    n_observations = ProductPosterior.n_observations
-    data = ProductPosterior.data
 
     def add(self, i, j, y):
         """Condition on ``y = f(x_i, w_j) + noise``."""
-        self._gp.condition(self._inputs[[self._where[i, j]]], [y])
-        self._i.append(i)
-        self._j.append(j)
-        self._y.append(y)
+        super().add(i, j, y)
         self._refresh()
 
     def set_kernel(self, kernel):
         """Change the kernel; everything is recomputed once, and nothing is changed if it fails."""
-        self._gp.set_hyperparameters(kernel=kernel)
+        super().set_kernel(kernel)
         self._refresh()

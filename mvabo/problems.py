@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.search.domains import FiniteSet
 from fivebo.mvabo.bounds import spread
 from fivebo.mvabo.continuous import tau_grid
 from fivebo.mvabo.domain import NoisyInputDomain, UncertainDomain
 from fivebo.mvabo.instances import Instance, axis, normal_weights, sample_path
-from fivebo.mvabo.kernels import SquaredExponential, squared_exponential
+from fivebo.mvabo.kernels import squared_exponential
 from fivebo.mvabo.theory import tau
 
 
@@ -200,11 +201,10 @@ class NoisyInputProblem:
         xi = inputs[self.n_x // 2 + half] - inputs[self.n_x // 2 :][: self.n_w]
         xi = np.sort(xi - xi.mean())
         X = inputs[half : half + self.n_x, None]
-        domain = NoisyInputDomain(
-            X, xi[:, None], normal_weights(xi, self.spread * xi.max()), tolerance=1e-6
-        )
+        p = normal_weights(xi, self.spread * xi.max())
+        domain = NoisyInputDomain(X, xi[:, None], p)
         values = f(domain.inputs)[:, 0][domain.where]
-        kernel = SquaredExponential(self.variance, self.length_scale)
+        kernel = SquaredExponential(self.length_scale, self.variance)
         return Instance(domain, values, kernel, float(np.sqrt(self.noise_var)), true_norm=norm)
 
 

@@ -58,12 +58,9 @@ class Scorer:
             self.certificates.asked(optimizer, query)
 
     def _regret(self, optimizer):
-        if hasattr(optimizer, "recommend_index"):
-            index = optimizer.recommend_index(self.target, self.params.recommendation)
-            F = self.instance.objectives[index]
-        else:
-            x = optimizer.recommend()
-            F = self.instance.objectives_at(optimizer.ask() if x is None else x)
+        design = optimizer.recommended(self.target, self.params.recommendation)
+        on_grid = isinstance(design, int)  # else it is the point itself
+        F = self.instance.objectives[design] if on_grid else self.instance.objectives_at(design)
         return self.best - float(self.params.alpha * F[0] + (1 - self.params.alpha) * F[1])
 
     def told(self, step, optimizer, query, y):
@@ -91,7 +88,7 @@ class Scorer:
 
     def _score_constrained(self, optimizer):
         F, h = self.instance.objectives, self.params.threshold(self.instance)
-        output = optimizer.recommend_index()
+        output = optimizer.recommended()
         feasible = F[:, 1] >= h
         best = F[feasible, 0].max() if feasible.any() else F[:, 0].min()
         value = F[:, 0].min() if output is None else F[output, 0]

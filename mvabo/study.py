@@ -118,8 +118,18 @@ class Params:
         return float(np.quantile(instance.objectives[:, 1], self.h_quantile))
 
 
+def _domain(instance, params):
+    """Return the domain as the methods see it: without p(w) if they do not know it."""
+    if params.known_p:
+        return instance.domain
+    return type(instance.domain)(instance.domain.X, instance.domain.W)
+
+
 def _settings(instance, params, streams):
+    """Return what all methods are given."""
     return {
+        "domain": _domain(instance, params),
+        "kernel": instance.kernel,
         "noise_var": instance.noise_std**2,
         "beta_sqrt": params.confidence(instance),
         "w_rule": None if params.w_rule == "nature" else params.w_rule,
@@ -128,54 +138,35 @@ def _settings(instance, params, streams):
     }
 
 
-def _domain(instance, params):
-    """Return the domain as the methods see it: without p(w) if they do not know it."""
-    if params.known_p:
-        return instance.domain
-    return type(instance.domain)(instance.domain.X, instance.domain.W)
-
-
 def _multi_task(cls, weighted=True):
     def build(instance, params, horizon, streams):
-        settings = _settings(instance, params, streams)
-        if weighted:
-            settings["alpha"] = params.alpha
-        settings["recommendation"] = params.recommendation
-        return cls(_domain(instance, params), instance.kernel, **settings)
+        weight = {"alpha": params.alpha} if weighted else {}
+        settings = _settings(instance, params, streams) | weight
+        return cls(recommendation=params.recommendation, **settings)
 
     return build
 
 
 def _mo_mva_bo(instance, params, horizon, streams):
-    return MOMVABO(
-        _domain(instance, params),
-        instance.kernel,
-        eps=params.eps,
-        discretised=instance.fine is not None,
-        **_settings(instance, params, streams),
-    )
+    discretised = instance.fine is not None
+    settings = _settings(instance, params, streams)
+    return MOMVABO(eps=params.eps, discretised=discretised, **settings)
 
 
 def _constrained(instance, params, horizon, streams):
-    return ConstrainedMVABO(
-        _domain(instance, params),
-        instance.kernel,
-        h=params.threshold(instance),
-        eps=params.eps,
-        **_settings(instance, params, streams),
-    )
+    settings = _settings(instance, params, streams)
+    return ConstrainedMVABO(h=params.threshold(instance), eps=params.eps, **settings)
 
 
 def _continuous(instance, params, horizon, streams):
     if instance.fine is None:
         raise ValueError("mt-mva-bo-continuous needs a continuous X: use problem continuous")
-    low, high = instance.fine.min(axis=0), instance.fine.max(axis=0)
-    settings = _settings(instance, params, streams)
-    del settings["w_rule"], settings["refit_every"]
-    domain = instance.domain
-    return ContinuousMTMVABO(
-        low, high, domain.W, domain.p, instance.kernel, alpha=params.alpha, **settings
-    )
+    limits = np.column_stack([instance.fine.min(axis=0), instance.fine.max(axis=0)])
+
+    def on_box(domain, **settings):
+        return ContinuousMTMVABO(limits, domain.W, domain.p, **settings)
+
+    return _multi_task(on_box)(instance, params, horizon, streams)
 
 
 METHODS = {

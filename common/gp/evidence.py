@@ -105,17 +105,19 @@ def log_evidence(kernel, noise_var, X, y):
         By the kernel's `theta` and by the logarithm of the noise variance.
     """
     K, contract = kernel.with_slopes(X)
-    K[np.diag_indices_from(K)] += noise_var
+    diagonal = np.einsum("ii->i", K)  # a view
+    diagonal += noise_var
     L, info = lapack.dpotrf(K, lower=1)
     if info:
         return -np.inf, np.zeros(len(kernel.theta) + 1)
-    K[np.diag_indices_from(K)] -= noise_var  # `contract` looks at it once more
+    diagonal -= noise_var  # `contract` looks at K once more
     value = log_density(forward_solve(L, y), L.diagonal())
-    precision = np.tril(lapack.dpotri(L, lower=1)[0])
-    precision += np.tril(precision, -1).T
+    lower = lapack.dpotri(L, lower=1)[0]
+    precision = lower + lower.T
+    np.einsum("ii->i", precision)[:] /= 2
     alpha = precision @ y
     M = np.outer(alpha, alpha) - precision
-    return value, 0.5 * np.r_[contract(M), noise_var * np.trace(M)]
+    return value, 0.5 * np.append(contract(M), noise_var * np.trace(M))
 
 
 def log_evidences(grams, y):
@@ -236,9 +238,11 @@ def fit(kernel, X, y, limits, starts, max_iterations=None):
     """
     from scipy.optimize import minimize
 
+    unit = 0.5 * len(y) * np.log(np.mean(np.square(y)) or 1.0)  # the stopping rule knows no unit
+
     def negative(theta):
         value, gradient = log_evidence(kernel.with_theta(theta[:-1]), np.exp(theta[-1]), X, y)
-        return -value, -gradient
+        return -value - unit, -gradient
 
     options = {} if max_iterations is None else {"maxiter": max_iterations}
     best, lowest = None, np.inf
@@ -256,7 +260,7 @@ def fit(kernel, X, y, limits, starts, max_iterations=None):
     fitted = kernel.with_theta(best[:-1])
     names = [_named(axes) for axes in kernel.axes] + ["noise_var"]
     at_limit = tuple(n for n, hit in zip(names, _hits(best, limits), strict=True) if hit)
-    return Fit(fitted, float(np.exp(best[-1])), -lowest, best, at_limit)
+    return Fit(fitted, float(np.exp(best[-1])), -lowest - unit, best, at_limit)
 
 
 def _named(axes):

@@ -4,6 +4,7 @@ Any object with the protocol serves the posterior, those of scikit-learn among t
 module also know their slopes, by x and by the logarithms of their parameters.
 """
 
+import copy
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -105,11 +106,11 @@ class Stationary:
 
     def with_theta(self, theta):
         """Return the same kernel with other parameters."""
-        scales = np.exp(theta[1:])
-        return self._copy(scales[0] if np.ndim(self.length_scale) == 0 else scales, theta[0])
-
-    def _copy(self, length_scale, log_variance):
-        return type(self)(length_scale, np.exp(log_variance))
+        values, other = np.exp(theta), copy.copy(self)  # a fit makes hundreds: no checks again
+        other.variance = float(values[0])
+        single = np.ndim(self.length_scale) == 0
+        other.length_scale = float(values[1]) if single else values[1:]
+        return other
 
     def with_slopes(self, X):
         r"""Return k(X, X) and its derivatives by `theta`, as a function that contracts them.
@@ -141,7 +142,7 @@ class Stationary:
             else:
                 np.fill_diagonal(W, 0.0)  # there (x_i - x'_i)^2 is 0, and would cancel
                 by_scale = 2 * (W.sum(1) @ Z**2 - np.einsum("ni,ni->i", Z, W @ Z))
-            return np.r_[np.vdot(M, K), self.variance * np.asarray(by_scale)]
+            return np.concatenate([[np.vdot(M, K)], self.variance * np.asarray(by_scale)])
 
         return K, contract
 
@@ -200,9 +201,6 @@ class Matern(Stationary):
         super().__init__(length_scale, variance)
         check_name("nu", nu, (0.5, 1.5, 2.5))
         self.nu = float(nu)
-
-    def _copy(self, length_scale, log_variance):
-        return type(self)(length_scale, np.exp(log_variance), self.nu)
 
     def _shape(self, s):
         a = np.sqrt(2 * self.nu * s)
@@ -274,10 +272,10 @@ class Product:
 
     def with_theta(self, theta):
         """Return the same product with other parameters."""
-        n = len(self.first.theta)
-        return type(self)(
-            self.first.with_theta(theta[:n]), self.second.with_theta(theta[n:]), self.split
-        )
+        n, other = len(self.first.axes), copy.copy(self)
+        other.first = self.first.with_theta(theta[:n])
+        other.second = self.second.with_theta(theta[n:])
+        return other
 
     def with_slopes(self, X):
         """Return k(X, X) and the contraction of its slopes; see `Stationary.with_slopes`."""
@@ -285,7 +283,7 @@ class Product:
         (first, by_first), (second, by_second) = (
             self.first.with_slopes(X), self.second.with_slopes(W),
         )  # fmt: skip
-        return first * second, lambda M: np.r_[by_first(M * second), by_second(M * first)]
+        return first * second, lambda M: np.append(by_first(M * second), by_second(M * first))
 
     def __repr__(self):
         return f"{type(self).__name__}({self.first!r}, {self.second!r}, split={self.split})"
@@ -341,7 +339,6 @@ def gram(kernel, X):
     Returns
     -------
     ndarray of shape (n, n)
-
     """
     matrix = kernel(X, X)
     if not np.isfinite(matrix).all():

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern
 
+from fivebo.common.gp.evidence import fit, start_of
 from fivebo.common.gp.factor import NotPositiveDefiniteError
+from fivebo.common.gp.kernels import Product, SquaredExponential
 from fivebo.common.gp.posterior import GP
-from fivebo.mvabo import NoisyInputDomain, ProductKernel, UncertainDomain, squared_exponential
+from fivebo.mvabo import NoisyInputDomain, UncertainDomain, squared_exponential
 from fivebo.mvabo import posterior as module
-from fivebo.mvabo.fitting import ard_parameters, fit_ard, log_likelihood
-from fivebo.mvabo.kernels import SquaredExponential
+from fivebo.mvabo.kernels import LIMITS, fit_limits
 from fivebo.mvabo.problems import RosenbrockProblem
 from tests.mvabo import oracles
 from tests.mvabo.conftest import P, W, X
@@ -29,7 +30,7 @@ def fill(posterior, rounds=12, seed=0):
     "mvabo", "s2-posterior-mean", "s2-posterior-var", "s51-kernel", "s51-ard", "s2-gp"
 )
 def test_posterior_is_the_papers_formula(domain, kernel):
-    posterior = fill(domain.posterior(kernel, 0.01), 8)
+    posterior = fill(domain.model(kernel, 0.01), 8)
     i, j, y = posterior.data()
     data = [((X[a], W[b]), v) for a, b, v in zip(i, j, y, strict=True)]
 
@@ -45,7 +46,7 @@ def test_posterior_is_the_papers_formula(domain, kernel):
 
 KERNELS = {
     "gaussian": squared_exponential(1.7, (0.3, 0.8), 0.4),
-    "matern": ProductKernel(Matern([0.3, 0.8], nu=2.5), Matern(0.5, nu=1.5), 2),
+    "matern": Product(Matern([0.3, 0.8], nu=2.5), Matern(0.5, nu=1.5), 2),
     "short": squared_exponential(1.0, 0.5, 0.01, dim_x=2),
 }
 
@@ -59,7 +60,7 @@ def plane():
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("noise_var", [1e-4, 0.1])
 def test_product_posterior_is_the_dense_one(plane, kernel, noise_var):
-    low_rank = fill(plane.posterior(kernel, noise_var), 70)  # more than two chunks
+    low_rank = fill(plane.model(kernel, noise_var), 70)  # more than two chunks
     dense = fill(module.DensePosterior(plane.points(), None, plane, kernel, noise_var), 70)
     np.testing.assert_allclose(low_rank.mean, dense.mean, atol=1e-8)
     np.testing.assert_allclose(low_rank.var, dense.var, atol=1e-9)
@@ -68,10 +69,10 @@ def test_product_posterior_is_the_dense_one(plane, kernel, noise_var):
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 def test_a_new_kernel_gives_what_a_fresh_posterior_has(plane, kernel):
-    changed = fill(plane.posterior(squared_exponential(2.0, 0.6, 0.9, dim_x=2), 1e-3), 40)
+    changed = fill(plane.model(squared_exponential(2.0, 0.6, 0.9, dim_x=2), 1e-3), 40)
     i, j, y = changed.data()
     changed.set_kernel(kernel)
-    fresh = plane.posterior(kernel, 1e-3)
+    fresh = plane.model(kernel, 1e-3)
     for point in zip(i, j, y, strict=True):
         fresh.add(*(v.item() for v in point))
     for each in (changed, fresh):
@@ -82,10 +83,10 @@ def test_a_new_kernel_gives_what_a_fresh_posterior_has(plane, kernel):
 
 
 def test_a_kernel_that_fails_changes_nothing(plane):
-    posterior = fill(plane.posterior(KERNELS["gaussian"], 1e-4), 10)
+    posterior = fill(plane.model(KERNELS["gaussian"], 1e-4), 10)
     before = posterior.mean.copy(), posterior.var.copy(), posterior.kernel
     bad = squared_exponential(1.0, 0.5, 0.5, dim_x=2)
-    bad.x.variance = -5.0  # cannot be made through the constructor
+    bad.first.variance = -5.0  # cannot be made through the constructor
     with pytest.raises(NotPositiveDefiniteError, match="noise_var"):
         posterior.set_kernel(bad)
     np.testing.assert_array_equal(posterior.mean, before[0])
@@ -98,7 +99,7 @@ def test_noisy_inputs_of_the_same_sum_share_one_value():
     axis = np.linspace(-1, 1, 9)
     domain = NoisyInputDomain(axis[1:-1], axis[3:6], [0.25, 0.5, 0.25])
     assert len(domain.inputs) == 9
-    posterior = fill(domain.posterior(SquaredExponential(1.0, 0.4), 1e-3), 8)
+    posterior = fill(domain.model(SquaredExponential(0.4), 1e-3), 8)
     sums = axis[1:-1, None] + axis[3:6]
     for a, b in ((0, 2), (1, 1), (2, 0)):  # x_i + xi_j equal
         assert sums[a, b] == pytest.approx(sums[1, 1])
@@ -108,13 +109,13 @@ def test_noisy_inputs_of_the_same_sum_share_one_value():
     mean, var = gp.predict(sums.reshape(-1, 1))
     np.testing.assert_allclose(posterior.mean.ravel(), mean, atol=1e-10)
     np.testing.assert_allclose(posterior.var.ravel(), var, atol=1e-10)
-    posterior.set_kernel(SquaredExponential(2.0, 0.3))
-    gp = GP(SquaredExponential(2.0, 0.3), 1e-3).condition(sums[i, j][:, None], y)
+    posterior.set_kernel(SquaredExponential(0.3, 2.0))
+    gp = GP(SquaredExponential(0.3, 2.0), 1e-3).condition(sums[i, j][:, None], y)
     np.testing.assert_allclose(posterior.mean.ravel(), gp.predict(sums.reshape(-1, 1))[0])
 
 
 def test_memory_is_refused_before_it_is_gone(plane, monkeypatch):
-    posterior = plane.posterior(KERNELS["gaussian"], 1e-4)
+    posterior = plane.model(KERNELS["gaussian"], 1e-4)
     monkeypatch.setattr(
         module.psutil, "virtual_memory", lambda: type("M", (), {"available": 1000})()
     )
@@ -124,7 +125,7 @@ def test_memory_is_refused_before_it_is_gone(plane, monkeypatch):
 
 
 def test_duplicates_and_constant_values_are_ordinary(plane):
-    posterior = plane.posterior(KERNELS["gaussian"], 1e-6)
+    posterior = plane.model(KERNELS["gaussian"], 1e-6)
     for _ in range(50):
         posterior.add(2, 5, 1.0)
     assert posterior.mean[2, 5] == pytest.approx(1.0, abs=1e-4)
@@ -136,7 +137,7 @@ def test_rosenbrock_low_rank_error_on_the_full_grid():
     """10^6 points, 60 observations, a refit on the way: the direct form on 3,000 of them."""
     instance = RosenbrockProblem().draw(None)
     rng, domain = np.random.default_rng(0), instance.domain
-    posterior = domain.posterior(instance.kernel, 1e-4)
+    posterior = domain.model(instance.kernel, 1e-4)
     start = time.process_time()
     for t in range(60):
         i, j = int(rng.integers(10**4)), int(rng.integers(100))
@@ -152,52 +153,62 @@ def test_rosenbrock_low_rank_error_on_the_full_grid():
     assert abs(var - posterior.var[a, b]).max() <= 1e-8
 
 
-@pytest.mark.paper("mvabo", "s51-ml")
-def test_likelihood_is_the_gps_and_its_gradient_the_difference_quotient():
-    rng = np.random.default_rng(0)
-    Z, y = rng.random((12, 3)), rng.normal(size=12)
-    squares = np.stack([np.subtract.outer(z, z) ** 2 for z in Z.T])
-    theta = np.array([0.3, -0.7, 0.1, -1.2])
-    value, gradient = log_likelihood(theta, squares, y, 0.01)
-    scales = np.exp(theta[1:])
-    kernel = squared_exponential(np.exp(0.3), scales[:2], scales[2:])
-    assert value == pytest.approx(GP(kernel, 0.01).condition(Z, y).log_marginal_likelihood)
-    for k in range(4):
-        step = np.eye(4)[k] * 1e-6
-        up, down = (log_likelihood(theta + s * step, squares, y, 0.01)[0] for s in (1, -1))
-        assert gradient[k] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-5)
-    np.testing.assert_allclose(ard_parameters(kernel, 3), theta)
+def fitted(kernel, Z, y, noise_var=1e-4, extent=None):
+    limits = fit_limits(kernel, y, noise_var, np.ones(Z.shape[1]) if extent is None else extent)
+    return fit(kernel, Z, y, limits, [start_of(kernel, noise_var)], 50), np.exp(limits)
 
 
-@pytest.mark.paper("mvabo", "s51-ml", "s51-ml-bounds")
-def test_a_fit_finds_the_scales_that_made_the_data_and_keeps_to_its_bounds():
+@pytest.mark.paper("mvabo", "s51-ml", "s51-ard")
+def test_a_fit_finds_the_scales_that_made_the_data():
     rng = np.random.default_rng(0)
     Z, truth = rng.random((80, 3)), squared_exponential(2.0, (0.2, 3.0), 0.5)
     y = np.linalg.cholesky(truth(Z) + 1e-4 * np.eye(80)) @ rng.standard_normal(80)
-    start = squared_exponential(1.0, (0.25, 0.25), 0.25)
-    fitted = fit_ard(Z, y, 2, 1e-4, (start,))
-    assert fitted.x.scales[0] == pytest.approx(0.2, rel=0.3)
-    assert fitted.w.scales[0] == pytest.approx(0.5, rel=0.3)
-    assert fitted.x.scales[1] > 1.0
-    flat = fit_ard(Z, np.ones(80), 2, 1e-4, (start,))
-    theta = ard_parameters(flat, 3)
-    assert (theta[1:] <= 3 + 1e-9).all()
-    assert fit_ard(Z, np.full(80, np.nan), 2, 1e-4, (start,)) is None
+    found, _ = fitted(squared_exponential(1.0, (0.25, 0.25), 0.25), Z, y)
+    assert found.kernel.first.length_scale[0] == pytest.approx(0.2, rel=0.3)
+    assert found.kernel.second.length_scale == pytest.approx(0.5, rel=0.3)
+    assert found.kernel.first.length_scale[1] > 1.0
+    assert found.kernel.second.variance == 1.0
+    assert found.noise_var == pytest.approx(1e-4)
+    assert found.at_limit == ()
 
 
-def test_kernels_refuse_what_they_cannot_use():
-    with pytest.raises(ValueError, match="positive lengthscales"):
-        SquaredExponential(1.0, [0.5, -1.0])
-    with pytest.raises(ValueError, match="variance"):
-        SquaredExponential(0.0)
-    with pytest.raises(TypeError, match="kernel with"):
-        ProductKernel("rbf", RBF())
-    with pytest.raises(ValueError, match="2 lengthscales"):
-        SquaredExponential(1.0, [0.5, 0.5])(np.zeros((3, 1)))
+@pytest.mark.paper("mvabo", "s51-ml-bounds")
+def test_limits_are_relative_to_the_domain_and_to_y():
+    rng = np.random.default_rng(0)
+    Z, extent = rng.random((60, 3)) * [1, 100, 0], np.array([1.0, 100.0, 0.0])
+    kernel, y = squared_exponential(1.0, (0.25, 25.0), 7.0), 30 * rng.normal(size=60)
+    found, limits = fitted(kernel, Z, y, extent=extent)
+    np.testing.assert_allclose(limits[0], np.multiply(LIMITS.variance, np.mean(y**2)))
+    np.testing.assert_allclose(limits[1], LIMITS.length_scale)
+    np.testing.assert_allclose(limits[2], np.multiply(LIMITS.length_scale, 100))
+    np.testing.assert_allclose(limits[3:], [[1, 1], [7, 7], [1e-4, 1e-4]])  # all three are known
+    assert found.kernel.second.length_scale == pytest.approx(7.0)
+    flat, limits = fitted(kernel, Z, np.ones(60), extent=extent)
+    assert "length_scale 1" in flat.at_limit
+    assert flat.kernel.first.length_scale[0] == pytest.approx(limits[1, 1])
+    on_the_papers_axis = np.multiply(LIMITS.length_scale, 2.0)
+    np.testing.assert_allclose(on_the_papers_axis, np.exp([-4, 3]))
+
+
+def test_only_the_product_of_two_variances_is_fitted():
+    rng = np.random.default_rng(1)
+    Z, y = rng.random((30, 2)), rng.normal(size=30)
+    one = Product(SquaredExponential(0.3, 2.0), SquaredExponential(0.6, 3.0))
+    other = Product(SquaredExponential(0.3, 6.0), SquaredExponential(0.6))
+    (a, _), (b, _) = fitted(one, Z, y), fitted(other, Z, y)
+    assert a.kernel.second.variance == pytest.approx(3.0)
+    np.testing.assert_allclose(a.kernel(Z), b.kernel(Z), rtol=1e-4)
+
+
+@pytest.mark.paper("mvabo", "s51-kernel")
+def test_the_kernel_is_the_papers():
     kernel = squared_exponential(1.5, 0.3, 0.6)
     Z = np.column_stack([X[:4], W])
     np.testing.assert_allclose(np.diag(kernel(Z)), kernel.diag(Z))
     np.testing.assert_allclose(kernel(Z), 1.5 * RBF([0.3, 0.6])(Z), atol=1e-12)
+    assert squared_exponential(1.0, (0.5, 0.2), 0.1).split == 2
+    with pytest.raises(ValueError, match="dim_x=2"):
+        UncertainDomain(np.eye(2), W).model(kernel, 0.1)
 
 
 def test_domains_refuse_what_is_no_domain():

@@ -27,7 +27,7 @@ def test_gp_test_functions_have_the_papers_setting():
     assert p[0] / p[50] == pytest.approx(np.exp(-0.5) / np.exp(-0.5 * W[50] ** 2))
     assert instance.noise_std == 0.01
     assert not instance.fitted
-    assert instance.kernel.x.scales.tolist() == instance.kernel.w.scales.tolist() == [0.25]
+    assert instance.kernel.first.length_scale == instance.kernel.second.length_scale == 0.25
     noise = np.random.default_rng(0)
     x, w = instance.domain.X.points[3], instance.domain.W.points[7]
     y = np.array([instance.observe((x, w), noise) for _ in range(2000)])

@@ -28,7 +28,7 @@ def run(method, params=None, metrics=("regret",), horizon=15, problem=SMALL, sco
         query = instance.complete(optimizer.ask(), environment)
         scorer.asked(t, optimizer, query)
         states.append((optimizer.bounds, optimizer.queried.copy(), optimizer.pareto_set())
-                      if hasattr(optimizer, "bounds") else None)  # fmt: skip
+                      if np.isfinite(optimizer.domain.shape[0]) else None)  # fmt: skip
         y = instance.observe(query, noise)
         optimizer.tell(query, y)
         rows.append(scorer.told(t, optimizer, query, y))
@@ -72,7 +72,7 @@ def test_hypervolume_gap_is_of_true_values(method):
 @pytest.mark.parametrize("rule", ["online", "own-step", "final"])
 def test_every_rule_of_recommendation_can_be_scored(rule):
     instance, optimizer, rows, _ = run("mt-mva-bo", study.Params(recommendation=rule))
-    index = optimizer.recommend_index()
+    index = optimizer.recommended()
     F = instance.objectives.mean(axis=1)
     assert rows[-1]["regret"] == pytest.approx(F.max() - F[index], abs=1e-12)
 
@@ -117,7 +117,7 @@ def literal_certificates(instance, optimizer, method, params):
         return oracles.gauss(x, w, x2, w2, 1.0, 0.6, 0.6)
 
     data, found, own, sums, width = [], [], [], np.zeros(4), 0.0
-    for t, (i, j, y) in enumerate(zip(*optimizer.history(), strict=True), start=1):
+    for t, (i, j, y) in enumerate(zip(*optimizer.model.data(), strict=True), start=1):
         mean, sd = oracles.posterior(k, data, X, W, s2)
         b = params.beta_sqrt
         if params.beta == "theory":
@@ -402,7 +402,7 @@ def test_constrained_scores(quantile):
     instance, optimizer, rows, _ = run("constrained-mva-bo", params, metrics, horizon=60)
     F, h = instance.objectives, params.threshold(instance)
     assert np.mean(F[:, 1] >= h) == pytest.approx(1 - quantile, abs=0.1)
-    best, index = F[F[:, 1] >= h, 0].max(), optimizer.recommend_index()
+    best, index = F[F[:, 1] >= h, 0].max(), optimizer.recommended()
     assert rows[-1]["constrained_regret"] == pytest.approx(max(0, best - F[index, 0]))
     assert rows[-1]["constraint_excess"] == pytest.approx(max(0, h - F[index, 1]))
     assert rows[0]["constrained_regret"] == pytest.approx(best - F[:, 0].min())
@@ -513,7 +513,7 @@ def test_a_shared_run_gives_what_the_methods_own_class_does(method):
     for _ in range(8):
         query = instance.complete(own.ask(), environment)
         own.tell(query, instance.observe(query, noise))
-        found.append(G.max() - G[own.recommend_index()])
+        found.append(G.max() - G[own.recommended()])
     np.testing.assert_allclose(alone["value"], found, atol=1e-12)
 
 
@@ -533,7 +533,7 @@ def test_all_methods_of_a_seed_see_the_same_environments():
     seen = []
     for method in ("rs", "us", "mt-mva-bo", "mo-mva-bo"):
         _, optimizer, _, _ = run(method, metrics=("hv_gap",), horizon=6)
-        seen.append(optimizer.history()[1].tolist())
+        seen.append(optimizer.model.data()[1].tolist())
     assert all(w == seen[0] for w in seen)
 
 
