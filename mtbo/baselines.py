@@ -25,7 +25,17 @@ def _diagonal(kernel):
     return kernel
 
 
-class ITKB(ScalarizedUCB):
+class _Independent(ScalarizedUCB):
+    """What IT-KB and IT-BKB share: their bound; `radius` is one for all tasks, or one a task."""
+
+    def acquisition(self, weights):
+        """Return the upper confidence bound on the domain, shape (m,)."""
+        mean, std = self.posterior()
+        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
+        return self.scalarization(mean, weights) + self.lipschitz(weights) * width
+
+
+class ITKB(_Independent):
     r"""Independent-task kernelized bandits.
 
     .. math::
@@ -80,12 +90,6 @@ class ITKB(ScalarizedUCB):
         self.gain = np.zeros(self.n_tasks)  # 1/2 log det of each task
         self.radius = igp_ucb_radius(self.gain, **self._constants)
 
-    def acquisition(self, weights):
-        """Return the upper confidence bound on the domain, shape (m,)."""
-        mean, std = self.posterior()
-        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
-        return self.scalarization(mean, weights) + self.lipschitz(weights) * width
-
     def _learn(self, query, value, note):
         term = 0.5 * np.log1p(self.model.task_variances()[query] / self._eta)
         self.model.update(query, value)
@@ -95,7 +99,7 @@ class ITKB(ScalarizedUCB):
         self.radius = igp_ucb_radius(gain, **self._constants)
 
 
-class ITBKB(ScalarizedUCB):
+class ITBKB(_Independent):
     r"""Independent-task budgeted kernelized bandits.
 
     Tasks with equal kernels share one dictionary, as their variances are equal; other tasks have
@@ -144,7 +148,7 @@ class ITBKB(ScalarizedUCB):
             for part, tasks in zip(parts, self._tasks, strict=True)
         ]
         self._dictionaries = [np.empty(0, dtype=int) for _ in self._models]
-        self.radius = np.full(len(self._models), float(self._radius(0, 0.0)))
+        self.radius = np.full(self.n_tasks, float(self._radius(0, 0.0)))
 
     @property
     def dictionary(self):
@@ -157,13 +161,6 @@ class ITBKB(ScalarizedUCB):
             mean[:, tasks], var[:, tasks] = model.mean, model.task_variances()
         return mean, var
 
-    def acquisition(self, weights):
-        """Return the upper confidence bound on the domain, shape (m,)."""
-        std = np.sqrt(np.column_stack([model.norm for model in self._models]))
-        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
-        mean, _ = self._marginals()
-        return self.scalarization(mean, weights) + self.lipschitz(weights) * width
-
     def _learn(self, query, value, note):
         for i, (tasks, model) in enumerate(zip(self._tasks, self._models, strict=True)):
             model.add(query, value[tasks])
@@ -172,7 +169,7 @@ class ITBKB(ScalarizedUCB):
             self._dictionaries[i] = arms[self.streams.algorithm.random(len(arms)) < p]
             model.fit(np.unique(self._dictionaries[i]))
             total = float(model.norm[arms].sum() / self._eta)
-            self.radius[i] = self._radius(len(arms), total)
+            self.radius[tasks] = self._radius(len(arms), total)
 
 
 class MOBO(ScalarizedUCB):

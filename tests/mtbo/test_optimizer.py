@@ -51,14 +51,18 @@ def test_rules_as_printed_in_other_units(u):
     units = {"y_unit": u}
     rule = functools.partial(FORMS["MTBKB"], inclusion_scale="paper")
     assert drive(rule(q=5 / u**2, **units), 15, **units) == drive(rule(q=5.0), 15)
-    it_kb = functools.partial(FORMS["ITKB"], radius="printed")
-    plain = functools.partial(mtbo.ITKB, it_kb().domain, it_kb().kernel, radius="printed")
-    s = [mtbo.ChebyshevScalarization([-scale, -2 * scale]) for scale in (1, u)]
-    scaled = plain(s[1], b=2.0 * u, noise_std=0.1 * u)
-    assert drive(scaled, 15, **units) == drive(plain(s[0], b=2.0, noise_std=0.1), 15)
+    kernel, points = alone(1.0, 1.0), CASES["ITKB"].make().domain
+    one, other = (
+        mtbo.ITKB(
+            points, kernel, mtbo.ChebyshevScalarization([-unit, -2 * unit]), b=2.0 * unit,
+            noise_std=0.1 * unit, radius="printed",
+        )
+        for unit in (1, u)
+    )  # fmt: skip
+    assert drive(other, 15, **units) == drive(one, 15)
 
 
-def test_candidates_that_tie_up_to_rounding_are_drawn_from(monkeypatch):
+def test_candidates_that_tie_up_to_rounding_are_drawn_from():
     """Symmetric data on a symmetric domain: the best candidate and its mirror image both come."""
     X, seen = np.linspace(-1, 1, 12) ** 3, set()
     for seed in range(12):
@@ -144,9 +148,7 @@ def test_equal_kernels_are_one_whether_or_not_the_same_object():
 def test_changes_of_what_was_passed_in_change_nothing():
     kernel, scalarization = joint(1.0, 1.0), mtbo.ChebyshevScalarization([-1.0, -2.0])
     points = np.linspace(0, 1, 16)
-    a, b = (
-        mtbo.MTKB(points, kernel, scalarization, b=2.0, noise_std=0.1) for _ in range(2)
-    )  # fmt: skip
+    a, b = (mtbo.MTKB(points, kernel, scalarization, b=2.0, noise_std=0.1) for _ in range(2))
     expected = drive(a, 8)
     points[:] = 0
     kernel.B[:], kernel.kernel.length_scale, scalarization.reference[:] = 0, 5.0, 9.0
