@@ -15,10 +15,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np
-from sklearn.gaussian_process.kernels import RBF
 
+from fivebo.common.gp.kernels import SquaredExponential
+from fivebo.mtbo.blocks import BlockPosterior
 from fivebo.mtbo.multitask import ICM
-from fivebo.mtbo.posteriors import BlockPosterior, exact_posterior
+from fivebo.mtbo.posteriors import exact_posterior
 
 CASES = [(2, 200, 100), (5, 200, 100), (20, 50, 100), (20, 200, 100)]
 """Tasks n, rounds t, candidates m."""
@@ -39,7 +40,7 @@ def measure(n, t, m):
     """Return one row of the table."""
     rng = np.random.default_rng(0)
     A, X = rng.random((n, n)), np.arange(1, m + 1)[:, None] / m
-    kernel, arms = ICM(RBF(0.2), A.T @ A), rng.integers(m, size=t + 1)
+    kernel, arms = ICM(SquaredExponential(0.2), A.T @ A), rng.integers(m, size=t + 1)
     Y = rng.standard_normal((t + 1, n))
 
     def filled(form):

@@ -4,13 +4,15 @@ Reference: [MTBO] S. R. Chowdhury and A. Gopalan, "No-regret Algorithms for Mult
 Optimization", arXiv:2008.08885v1 (2020). Both maximise.
 """
 
+import functools
+
 import numpy as np
 
-from fivebo.common.checks import count, one_of, positive
+from fivebo.common.checks import count, number, one_of, positive
 from fivebo.mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from fivebo.mtbo.optimizer import ScalarizedUCB
 from fivebo.mtbo.posteriors import exact_posterior
 from fivebo.mtbo.theory import mt_bkb_radius, mt_kb_radius, nystrom_q
-from fivebo.mtbo.ucb import ScalarizedUCB
 
 
 class MTKB(ScalarizedUCB):
@@ -29,7 +31,7 @@ class MTKB(ScalarizedUCB):
     scalarization : LinearScalarization or ChebyshevScalarization
         s_lambda with its law P_lambda.
     b : float
-        Bound on the RKHS norm of f, > 0.
+        Bound on the RKHS norm of f, > 0; it has no unit where the kernel has that of y, squared.
     noise_std : float
         Sub-Gaussian constant sigma of the noise, > 0, in units of y.
     eta : float, optional
@@ -44,10 +46,10 @@ class MTKB(ScalarizedUCB):
 
     Examples
     --------
-    >>> from sklearn.gaussian_process.kernels import RBF
+    >>> from fivebo.common.gp.kernels import SquaredExponential
     >>> from fivebo.mtbo import ICM, ChebyshevScalarization
     >>> optimizer = MTKB(
-    ...     np.linspace(0, 1, 50), ICM(RBF(0.2), [[1, 0.9], [0.9, 1]]),
+    ...     np.linspace(0, 1, 50), ICM(SquaredExponential(0.2), [[1, 0.9], [0.9, 1]]),
     ...     ChebyshevScalarization([-1, -1]), b=2.0, noise_std=0.1, rng=0)
     >>> for _ in range(5):
     ...     x = optimizer.ask()
@@ -68,24 +70,23 @@ class MTKB(ScalarizedUCB):
         super().__init__(domain, kernel, scalarization, lipschitz, rng)
         if radius is not None and not callable(radius):
             raise TypeError(f"radius must be callable as radius(log_det), got {radius!r}")
-        self._radius = radius or (
-            lambda log_det: mt_kb_radius(log_det, b=b, noise_std=noise_std, eta=eta, delta=delta)
-        )
-        self.posterior = exact_posterior(kernel, eta, self.domain.points)  # l. 1
+        constants = {"b": b, "noise_std": noise_std, "eta": eta, "delta": delta}
+        self._radius = radius or functools.partial(mt_kb_radius, **constants)
+        self.model = exact_posterior(self.kernel, eta, self.domain.points)  # l. 1
         self.log_det = 0.0
-        self.radius = float(self._radius(0.0))  # beta_0
+        self.radius = number(self._radius(0.0), "radius(log_det)")  # beta_0
 
     def acquisition(self, weights):
         """Return u_t on the domain, shape (m,). [MTBO] Eq. (2)."""
         L = self.lipschitz(weights)
-        mean, norm = self.posterior.mean, self.posterior.norm
+        mean, norm = self.model.mean, self.model.norm
         return self.scalarization(mean, weights) + L * self.radius * np.sqrt(norm)  # l. 4
 
-    def _update(self, index, y):
+    def _learn(self, query, value, note):
         # of Gamma_{t-1}, before x_t is added
-        log_det = self.log_det + self.posterior.log_det_term(index)
-        radius = float(self._radius(log_det))
-        self.posterior.update(index, y)  # l. 7-8
+        log_det = self.log_det + self.model.log_det_term(query)
+        radius = number(self._radius(log_det), "radius(log_det)")
+        self.model.update(query, value)  # l. 7-8
         self.log_det, self.radius = log_det, radius
 
 
@@ -103,8 +104,9 @@ class MTBKB(ScalarizedUCB):
     q : float, optional
         Oversampling; default: Theorem 3's ``6 rho log(4T/delta) / eps^2``. A smaller value saves
         computation and leaves the theory.
-    inclusion_scale : {"paper", "eta"}, optional
-        Inclusion probabilities as printed, or divided by eta as the proof needs.
+    inclusion_scale : {"eta", "paper"}, optional
+        Inclusion probabilities divided by eta as the proof needs, or as printed. As printed they
+        have the unit of the kernel: with y times u, q must be divided by u^2.
 
     Attributes
     ----------
@@ -120,7 +122,7 @@ class MTBKB(ScalarizedUCB):
 
     def __init__(
         self, domain, kernel, scalarization, *, b, noise_std, horizon,
-        eta=0.1, delta=0.1, epsilon=0.1, q=None, inclusion_scale="paper", lipschitz="exact", rng=0,
+        eta=0.1, delta=0.1, epsilon=0.1, q=None, inclusion_scale="eta", lipschitz="exact", rng=0,
     ):  # fmt: skip
         super().__init__(domain, kernel, scalarization, lipschitz, rng)
         self._constants = {
@@ -128,9 +130,9 @@ class MTBKB(ScalarizedUCB):
         }  # fmt: skip
         theory_q = nystrom_q(count(horizon, "horizon"), epsilon=epsilon, delta=delta)
         self.q = theory_q if q is None else positive(q, "q")
-        self._scale = one_of(inclusion_scale, "inclusion_scale", ("paper", "eta"))
+        self._scale = one_of(inclusion_scale, "inclusion_scale", ("eta", "paper"))
         self._eta = eta
-        self.posterior = nystrom_posterior(kernel, eta, self.domain.points)  # l. 1
+        self.model = nystrom_posterior(self.kernel, eta, self.domain.points)  # l. 1
         self.dictionary = np.empty(0, dtype=int)
         self.probabilities = np.empty(0)
         self.log_det = 0.0
@@ -139,17 +141,17 @@ class MTBKB(ScalarizedUCB):
     def acquisition(self, weights):
         """Return u~_t on the domain, shape (m,)."""
         L = self.lipschitz(weights)
-        mean, norm = self.posterior.mean, self.posterior.norm
+        mean, norm = self.model.mean, self.model.norm
         return self.scalarization(mean, weights) + L * self.radius * np.sqrt(norm)  # l. 4
 
-    def _update(self, index, y):
-        self.log_det += self.posterior.log_det_term(index)  # Gamma~_{t-1}, stored, never recomputed
-        self.posterior.add(index, y)
-        arms = self.posterior.queries.arms  # all rounds so far, the new one included
+    def _learn(self, query, value, note):
+        self.log_det += self.model.log_det_term(query)  # Gamma~_{t-1}, stored, never recomputed
+        self.model.add(query, value)
+        arms = self.model.queries.arms  # all rounds so far, the new one included
         p = inclusion_probabilities(
-            self.posterior.norm[arms], self.q, eta=self._eta, scale=self._scale
+            self.model.norm[arms], self.q, eta=self._eta, scale=self._scale
         )  # l. 7-9
         z = self.streams.algorithm.random(len(arms)) < p  # l. 10
         self.dictionary, self.probabilities = arms[z], p[z]  # l. 11-15
-        self.posterior.fit(np.unique(self.dictionary))  # l. 15-17
+        self.model.fit(np.unique(self.dictionary))  # l. 15-17
         self.radius = float(mt_bkb_radius(self.log_det, **self._constants))

@@ -16,7 +16,8 @@ def igp_ucb_radius(gain, *, b, noise_std, delta, eta=None):
     .. math:: \beta_t = B + R \sqrt{2 (\gamma_{t-1} + 1 + \ln(1/\delta))}
 
     Source: [IGP] Theorem 2 and Algorithm 1. With `eta`, the form that Theorem 1 of [MTBO] gives at
-    n = 1 for that regulariser: R becomes sigma / sqrt(eta) and the "+ 1" goes.
+    n = 1 for that regulariser: R becomes sigma / sqrt(eta) and the "+ 1" goes. As printed, kernel
+    and regulariser have no unit, B and R that of y.
 
     Parameters
     ----------

@@ -4,6 +4,8 @@ IT-KB and IT-BKB are IGP-UCB [IGP] and BKB [BKB] with the radius blown up by sqr
 is the UCB of Paria et al. (2019). All share domain, weights and observations with MT-KB.
 """
 
+import functools
+
 import numpy as np
 
 from fivebo.common.checks import count, one_of, positive
@@ -11,10 +13,10 @@ from fivebo.mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_rad
 from fivebo.mtbo.gains import greedy_gain
 from fivebo.mtbo.multitask import DiagonalKernel
 from fivebo.mtbo.nystrom import inclusion_probabilities, nystrom_posterior
+from fivebo.mtbo.optimizer import ScalarizedUCB
 from fivebo.mtbo.posteriors import exact_posterior
 from fivebo.mtbo.scalarization import LinearScalarization
 from fivebo.mtbo.theory import nystrom_q
-from fivebo.mtbo.ucb import ScalarizedUCB
 
 
 def _diagonal(kernel):
@@ -23,7 +25,17 @@ def _diagonal(kernel):
     return kernel
 
 
-class ITKB(ScalarizedUCB):
+class _Independent(ScalarizedUCB):
+    """What IT-KB and IT-BKB share: their bound; `radius` is one for all tasks, or one a task."""
+
+    def acquisition(self, weights):
+        """Return the upper confidence bound on the domain, shape (m,)."""
+        mean, std = self.posterior()
+        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
+        return self.scalarization(mean, weights) + self.lipschitz(weights) * width
+
+
+class ITKB(_Independent):
     r"""Independent-task kernelized bandits.
 
     .. math::
@@ -41,8 +53,10 @@ class ITKB(ScalarizedUCB):
         Sub-Gaussian constant, in units of y.
     eta, delta, lipschitz, rng
         As in `mtbo.MTKB`.
-    radius : {"printed", "self-normalised"}, optional
-        IGP-UCB's radius as printed, or the form valid for the regulariser eta.
+    radius : {"self-normalised", "printed"}, optional
+        The form of IGP-UCB's radius that is valid for the regulariser eta, or the radius as
+        printed, for kernels and an eta without unit: with y times u, `b` and `noise_std` are
+        multiplied by u, and the kernel stays.
     gain : {"realised", "greedy"}, optional
         gamma_{t-1} as the realised 1/2 log det, or as that of the greedy design on the domain.
     horizon : int, optional
@@ -56,43 +70,36 @@ class ITKB(ScalarizedUCB):
 
     def __init__(
         self, domain, kernel, scalarization, *, b, noise_std, eta=0.1, delta=0.1,
-        radius="printed", gain="realised", horizon=None, lipschitz="exact", rng=0,
+        radius="self-normalised", gain="realised", horizon=None, lipschitz="exact", rng=0,
     ):  # fmt: skip
         super().__init__(domain, _diagonal(kernel), scalarization, lipschitz, rng)
-        one_of(radius, "radius", ("printed", "self-normalised"))
+        one_of(radius, "radius", ("self-normalised", "printed"))
         one_of(gain, "gain", ("realised", "greedy"))
         self._constants = {"b": b, "noise_std": noise_std, "delta": delta}
         self._constants["eta"] = eta if radius == "self-normalised" else None
         self._eta = eta
-        self.posterior = exact_posterior(kernel, eta, self.domain.points)
-        self._scales, self._gains = kernel.scales, None
+        self.model = exact_posterior(self.kernel, eta, self.domain.points)
+        self._gains = None
         if gain == "greedy":
             rounds = count(horizon, "horizon (which gain='greedy' needs)")
             designs = [
                 greedy_gain(k, self.domain.points, eta / scale, rounds)
-                for (k, _), scale in zip(kernel.terms, kernel.scales, strict=True)
+                for (k, _), scale in zip(self.kernel.terms, self.kernel.scales, strict=True)
             ]
             self._gains = 0.5 * np.column_stack([np.zeros(self.n_tasks), np.array(designs)])
         self.gain = np.zeros(self.n_tasks)  # 1/2 log det of each task
         self.radius = igp_ucb_radius(self.gain, **self._constants)
 
-    def acquisition(self, weights):
-        """Return the upper confidence bound on the domain, shape (m,)."""
-        std = np.sqrt(np.maximum(self.posterior.task_variances(), 0))
-        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
-        return self.scalarization(self.posterior.mean, weights) + self.lipschitz(weights) * width
-
-    def _update(self, index, y):
-        term = 0.5 * np.log1p(self.posterior.task_variances()[index] / self._eta)
-        self.posterior.update(index, y)
-        self.gain = self.gain + term
-        gain = self.gain
+    def _learn(self, query, value, note):
+        term = 0.5 * np.log1p(self.model.task_variances()[query] / self._eta)
+        self.model.update(query, value)
+        self.gain = gain = self.gain + term
         if self._gains is not None:
-            gain = self._gains[:, min(len(self._history) + 1, self._gains.shape[1] - 1)]
+            gain = self._gains[:, min(self.n_told + 1, self._gains.shape[1] - 1)]
         self.radius = igp_ucb_radius(gain, **self._constants)
 
 
-class ITBKB(ScalarizedUCB):
+class ITBKB(_Independent):
     r"""Independent-task budgeted kernelized bandits.
 
     Tasks with equal kernels share one dictionary, as their variances are equal; other tasks have
@@ -127,48 +134,42 @@ class ITBKB(ScalarizedUCB):
         self.q = theory_q if q is None else positive(q, "q")
         constants = {"b": b, "noise_std": noise_std, "eta": eta, "delta": delta}
         if radius == "bkb":
-            self._radius = lambda t, total: bkb_radius(t, total, epsilon=epsilon, **constants)
+            self._radius = functools.partial(bkb_radius, epsilon=epsilon, **constants)
         else:
-            self._radius = lambda t, total: bkb_code_radius(t, total, **constants)
-        self._tasks = [np.flatnonzero(c.directions.any(1)) for c in kernel.components()]
+            self._radius = functools.partial(bkb_code_radius, **constants)
+        parts = self.kernel.components()
+        self._tasks = [np.flatnonzero(part.directions.any(1)) for part in parts]
         self._models = [
             nystrom_posterior(
                 DiagonalKernel([part.kernel] * len(tasks), [part.scale] * len(tasks)),
                 eta,
                 self.domain.points,
             )
-            for part, tasks in zip(kernel.components(), self._tasks, strict=True)
+            for part, tasks in zip(parts, self._tasks, strict=True)
         ]
         self._dictionaries = [np.empty(0, dtype=int) for _ in self._models]
-        self.radius = np.full(len(self._models), float(self._radius(0, 0.0)))
+        self.radius = np.full(self.n_tasks, float(self._radius(0, 0.0)))
 
     @property
     def dictionary(self):
         """Domain indices of all dictionaries, repeats counted."""
         return np.concatenate(self._dictionaries)
 
-    def posterior_mean(self):
-        """Return mu_t on the domain, shape (m, n), in units of y."""
-        mean = np.empty((len(self.domain), self.n_tasks))
+    def _marginals(self):
+        mean, var = np.empty((2, len(self.domain), self.n_tasks))
         for tasks, model in zip(self._tasks, self._models, strict=True):
-            mean[:, tasks] = model.mean
-        return mean
+            mean[:, tasks], var[:, tasks] = model.mean, model.task_variances()
+        return mean, var
 
-    def acquisition(self, weights):
-        """Return the upper confidence bound on the domain, shape (m,)."""
-        std = np.sqrt(np.column_stack([model.norm for model in self._models]))
-        width = np.sqrt(self.n_tasks) * (self.radius * std).max(1)
-        return self.scalarization(self.posterior_mean(), weights) + self.lipschitz(weights) * width
-
-    def _update(self, index, y):
+    def _learn(self, query, value, note):
         for i, (tasks, model) in enumerate(zip(self._tasks, self._models, strict=True)):
-            model.add(index, y[tasks])
+            model.add(query, value[tasks])
             arms = model.queries.arms
             p = inclusion_probabilities(model.norm[arms], self.q, eta=self._eta, scale="eta")
             self._dictionaries[i] = arms[self.streams.algorithm.random(len(arms)) < p]
             model.fit(np.unique(self._dictionaries[i]))
             total = float(model.norm[arms].sum() / self._eta)
-            self.radius[i] = self._radius(len(arms), total)
+            self.radius[tasks] = self._radius(len(arms), total)
 
 
 class MOBO(ScalarizedUCB):
@@ -194,21 +195,20 @@ class MOBO(ScalarizedUCB):
 
     def __init__(self, domain, kernel, scalarization, *, eta=0.1, radius="hypermapper", rng=0):
         super().__init__(domain, _diagonal(kernel), scalarization, "exact", rng)
-        self.posterior = exact_posterior(kernel, eta, self.domain.points)
+        self.model = exact_posterior(self.kernel, eta, self.domain.points)
         self._rule = one_of(radius, "radius", ("hypermapper", "dragonfly"))
 
     @property
     def radius(self):
         """B_t of the coming round."""
-        return float(mobo_radius(len(self._history) + 1, dim=self.domain.dim, rule=self._rule))
+        return float(mobo_radius(self.n_told + 1, dim=self.domain.dim, rule=self._rule))
 
     def acquisition(self, weights):
         """Return the acquisition on the domain, shape (m,)."""
-        variances = np.maximum(self.posterior.task_variances(), 0)
-        mean = self.posterior.mean
+        mean, var = self._marginals()
         if isinstance(self.scalarization, LinearScalarization):
-            return mean @ weights + self.radius * np.sqrt(variances @ weights**2)
-        return self.scalarization(mean + self.radius * np.sqrt(variances), weights)
+            return mean @ weights + self.radius * np.sqrt(var @ weights**2)
+        return self.scalarization(mean + self.radius * np.sqrt(var), weights)
 
-    def _update(self, index, y):
-        self.posterior.update(index, y)
+    def _learn(self, query, value, note):
+        self.model.update(query, value)

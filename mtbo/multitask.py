@@ -6,6 +6,7 @@ import numpy as np
 
 from fivebo.common.checks import as_finite_array, count
 from fivebo.common.gp.kernels import Kernel, check_kernel
+from fivebo.common.search.plain import described
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class SumKernel:
             check_kernel(kernel)
             if len(B) != self.n_tasks:
                 raise ValueError(f"all B must be {self.n_tasks} x {self.n_tasks}, got {B.shape}")
+        same = {}  # equal kernels become one object, whose factorisation is shared
+        self.terms = [(same.setdefault((type(k), repr(described(k))), k), B) for k, B in self.terms]
 
     @property
     def n_tasks(self):
@@ -156,7 +159,7 @@ class DiagonalKernel(SumKernel):
     Parameters
     ----------
     kernels : sequence of n Kernel
-        Tasks that share the very same object share the factorisation too.
+        Tasks with equal kernels share the factorisation too.
     scales : array_like of shape (n,), optional
         Variances that multiply the kernels; default 1.
 

@@ -7,14 +7,13 @@ change the basis of the same span), and are left out.
 import numpy as np
 
 from fivebo.common.checks import positive
+from fivebo.mtbo.blocks import Blocks
 from fivebo.mtbo.posteriors import (
     Decoupled,
     Queries,
-    TaskKernel,
     diagonalise,
     spectral_features,
     weight_space,
-    with_tasks,
 )
 
 
@@ -77,7 +76,7 @@ class DecoupledNystrom(Decoupled):
 
     def __init__(self, kernel, eta, candidates):
         super().__init__(kernel, eta, candidates)
-        self.queries = Queries.none(len(candidates), self.n_tasks)
+        self.queries = Queries(len(candidates), self.n_tasks)
 
     def add(self, index, y):
         """Record the observation y (n,) at a candidate; `fit` makes it count."""
@@ -103,7 +102,7 @@ class DecoupledNystrom(Decoupled):
         return groups.values()
 
 
-class BlockNystrom:
+class BlockNystrom(Blocks):
     r"""Nystrom posterior for any multi-task kernel, on blocks of n rows a dictionary point.
 
     .. math::
@@ -116,7 +115,7 @@ class BlockNystrom:
 
     The residual ``Gamma - Phi~' Phi~`` is what prevents variance starvation.
 
-    Parameters and attributes are those of `DecoupledNystrom`, `blocks` in place of `variances`.
+    Parameters are those of `DecoupledNystrom`.
 
     Notes
     -----
@@ -125,16 +124,8 @@ class BlockNystrom:
     """
 
     def __init__(self, kernel, eta, candidates):
-        self.eta, self.n_tasks = positive(eta, "eta"), kernel.n_tasks
-        self._kernel = TaskKernel(kernel)
-        self._candidates = with_tasks(candidates, self.n_tasks)
-        self._prior = kernel.diag(candidates)
-        self.queries = Queries.none(len(candidates), self.n_tasks)
-        self._set(np.zeros((len(candidates), self.n_tasks)), self._prior)
-
-    def _set(self, mean, blocks):
-        self.mean, self.blocks = mean, blocks
-        self.norm = np.maximum(np.linalg.eigvalsh(blocks)[:, -1], 0)
+        super().__init__(kernel, eta, candidates)
+        self.queries = Queries(len(candidates), self.n_tasks)
 
     def add(self, index, y):
         """Record the observation y (n,) at a candidate; `fit` makes it count."""
@@ -155,11 +146,6 @@ class BlockNystrom:
         phi = features.reshape(len(features), -1, n)
         explained = np.einsum("rmi,r,rmj->mij", phi, shrink[:, 0], phi)
         self._set(mean.reshape(-1, n), self._prior - explained)
-
-    def log_det_term(self, index):
-        """Return log det(I_n + Gamma~_t(x, x) / eta) at a candidate."""
-        block = self.blocks[index] / self.eta
-        return float(np.linalg.slogdet(np.eye(self.n_tasks) + block)[1])
 
 
 def nystrom_posterior(kernel, eta, candidates):

@@ -1,27 +1,25 @@
-"""Exact posteriors of multi-task kernels on a finite candidate set ([MTBO] Sec. 3.1, App. A).
+"""Exact posteriors in the eigenbasis of the tasks, on a finite candidate set ([MTBO] App. A).
 
-`SpectralPosterior` and `DecoupledPosterior` work in the eigenbasis of the tasks, `BlockPosterior`
-on the n t x n t block matrix. All keep posterior mean and spectral norm of every candidate.
+Like those in block form (`mtbo.blocks`), they keep posterior mean and spectral norm of every
+candidate.
 """
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from fivebo.common.checks import positive
 from fivebo.common.gp.factor import clip_variance
-from fivebo.common.gp.kernels import gram
+from fivebo.common.gp.kernels import check_no_white_noise, gram
 from fivebo.common.gp.posterior import GP
+from fivebo.mtbo.blocks import BlockPosterior
 
 SPECTRAL_LIMIT = 400
 """Candidates up to which `exact_posterior` diagonalises their kernel matrix once."""
 
 
-@dataclass
 class Queries:
-    """Past queries on a finite candidate set: repeats are counted, not stored.
+    """Past queries on m candidates: repeats are counted, not stored.
 
-    Parameters
+    Attributes
     ----------
     counts : ndarray of shape (m,)
         Visits of each candidate.
@@ -31,14 +29,9 @@ class Queries:
         Candidate of each round.
     """
 
-    counts: np.ndarray
-    sums: np.ndarray
-    arms: np.ndarray
-
-    @classmethod
-    def none(cls, m, n):
-        """Return the state before the first round."""
-        return cls(np.zeros(m), np.zeros((m, n)), np.empty(0, dtype=int))
+    def __init__(self, m, n):
+        self.counts, self.sums = np.zeros(m), np.zeros((m, n))
+        self.arms = np.empty(0, dtype=int)
 
     def add(self, index, y):
         """Record y (n,) at a candidate, or y (s, n) at s of them."""
@@ -114,34 +107,6 @@ def weight_space(features, queries, components, eta):
     return mean, (features**2).T @ shrink
 
 
-class TaskKernel:
-    """The multi-task kernel as a scalar one on pairs (x, task), ``Gamma(x, x')_ij`` (Remark 2).
-
-    Points carry the task number as a last coordinate.
-    """
-
-    def __init__(self, kernel):
-        self.multitask = kernel
-
-    def __call__(self, X, Y=None):
-        """Return ``Gamma(x, x')_ij`` for all pairs."""
-        Y = X if Y is None else Y
-        i, j = X[:, -1].astype(int), Y[:, -1].astype(int)
-        return sum(k(X[:, :-1], Y[:, :-1]) * B[np.ix_(i, j)] for k, B in self.multitask.terms)
-
-    def diag(self, X):
-        """Return ``Gamma(x, x)_ii``."""
-        i = X[:, -1].astype(int)
-        return sum(k.diag(X[:, :-1]) * B[i, i] for k, B in self.multitask.terms)
-
-
-def with_tasks(X, n_tasks):
-    """Return every point with every task number: (m, d) -> (m n, d + 1), tasks running fastest."""
-    X = np.asarray(X, dtype=float)
-    tasks = np.tile(np.arange(n_tasks, dtype=float), len(X))
-    return np.column_stack([np.repeat(X, n_tasks, axis=0), tasks])
-
-
 class Decoupled:
     """What posteriors in the eigenbasis share: norms, log determinants and blocks.
 
@@ -157,9 +122,9 @@ class Decoupled:
     def __init__(self, kernel, eta, candidates):
         self.eta, self.n_tasks = positive(eta, "eta"), kernel.n_tasks
         self._candidates = candidates
-        for component in kernel.components():
-            gram(component.kernel, candidates[:1])  # refuses kernels with noise in them
         self._components = kernel.components()
+        for part in self._components:
+            check_no_white_noise(part.kernel, candidates[:1])
         self._scales = np.array([part.scale for part in self._components])
         self._multiplicity = np.array([part.directions.shape[1] for part in self._components])
         self._prior = np.column_stack([c.kernel.diag(candidates) for c in self._components])
@@ -210,7 +175,7 @@ class SpectralPosterior(Decoupled):
         super().__init__(kernel, eta, candidates)
         matrix = gram(self._components[0].kernel, candidates)
         self._features = spectral_features(matrix, matrix)
-        self._queries = Queries.none(len(candidates), self.n_tasks)
+        self._queries = Queries(len(candidates), self.n_tasks)
 
     def update(self, index, y):
         """Add y (n,) at candidate `index`, or y (s, n) at s of them."""
@@ -259,62 +224,6 @@ class DecoupledPosterior(Decoupled):
             gp.condition(X, Y @ part.directions)
             mean = mean + tracked.mean @ part.directions.T
         self._set(mean, np.column_stack([tracked.var for tracked in self._tracked]))
-
-
-class BlockPosterior:
-    r"""Exact posterior for any multi-task kernel, on the n t x n t block matrix.
-
-    .. math::
-        \mu_t(x) = G_t(x)^\top (G_t + \eta I_{nt})^{-1} Y_t, \qquad
-        \Gamma_t(x, x') = \Gamma(x, x') - G_t(x)^\top (G_t + \eta I_{nt})^{-1} G_t(x')
-
-    The n rows of an observation extend one factor: O(n^3 t^2 + n^3 t m) a round.
-
-    Parameters
-    ----------
-    kernel : SumKernel
-    eta : float
-        Regulariser > 0, in squared units of y.
-    candidates : ndarray of shape (m, d)
-
-    Notes
-    -----
-    Source: [MTBO] Sec. 3.1, Eq. (1); Lemma 2 links it to the primal form, Lemma 4 its log
-    determinants to `log_det_term`.
-    """
-
-    def __init__(self, kernel, eta, candidates):
-        self.eta, self.n_tasks = positive(eta, "eta"), kernel.n_tasks
-        self._candidates = with_tasks(candidates, self.n_tasks)
-        self._gp = GP(TaskKernel(kernel), eta)
-        self._tracked = self._gp.track(self._candidates)
-        self._blocks = kernel.diag(candidates)
-        self.mean = np.zeros((len(candidates), self.n_tasks))
-        self.norm = np.linalg.eigvalsh(self._blocks)[:, -1]
-
-    def update(self, index, y):
-        """Add y (n,) at candidate `index`, or y (s, n) at s of them."""
-        n = self.n_tasks
-        before = self._gp.n_observations
-        rows = np.atleast_1d(index)[:, None] * n + np.arange(n)
-        self._gp.condition(self._candidates[rows.ravel()], np.ravel(y))
-        self.mean = self._tracked.mean.reshape(-1, n)
-        for _, rows in self._tracked.rows(before):
-            rows = rows.reshape(len(rows), -1, n)
-            self._blocks = self._blocks - np.einsum("rmi,rmj->mij", rows, rows)
-        self.norm = np.linalg.eigvalsh(self._blocks)[:, -1]
-
-    def log_det_term(self, index):
-        """Return log det(I_n + Gamma_t(x, x) / eta) at a candidate."""
-        return float(np.linalg.slogdet(np.eye(self.n_tasks) + self._blocks[index] / self.eta)[1])
-
-    def task_variances(self):
-        """Return the diagonals of Gamma_t(x, x), shape (m, n)."""
-        return np.diagonal(self._blocks, axis1=1, axis2=2)
-
-    def blocks(self):
-        """Return Gamma_t(x, x) of shape (m, n, n)."""
-        return self._blocks
 
 
 def exact_posterior(kernel, eta, candidates):

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from fivebo.common.checks import count, positive
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.search.domains import FiniteSet
 from fivebo.mtbo.multitask import ICM, SumKernel, similarity_kernel
 
@@ -18,13 +19,6 @@ def unit_grid(n, dim=1):
     """Return the net {1/n, 2/n, ..., 1}^dim of [0, 1]^dim, shape (n^dim, dim)."""
     axis = np.arange(1, n + 1) / n
     return np.stack(np.meshgrid(*[axis] * dim, indexing="ij"), axis=-1).reshape(-1, dim)
-
-
-def squared_exponential(length_scale):
-    """Return k(x, x') = exp(-||x - x'||^2 / (2 l^2)) as a scikit-learn kernel."""
-    from sklearn.gaussian_process.kernels import RBF  # takes a second: only runs need it
-
-    return RBF(length_scale)
 
 
 def _check_common(problem):
@@ -129,7 +123,7 @@ class RKHSProblem:
         A = rng.random((self.n_tasks, self.n_tasks))
         centres = X[rng.integers(len(X), size=self.n_centres)]
         C = rng.uniform(-1, 1, (self.n_centres, self.n_tasks))
-        k = squared_exponential(self.length_scale)
+        k = SquaredExponential(self.length_scale)
         if self.task_kernel == "icm":
             kernel = ICM(k, A.T @ A)
         else:
@@ -183,7 +177,7 @@ class SineProblem:
         bumps = np.exp(-((X - np.array(self.centres)) ** 2) / (2 * self.width**2))
         values = np.sin(2 * np.pi * X) + self.amplitude * bumps @ np.array(self.weights).T
         kernel = similarity_kernel(
-            squared_exponential(self.length_scale), len(self.weights), self.omega
+            SquaredExponential(self.length_scale), len(self.weights), self.omega
         )
         return Instance(FiniteSet(X), values, kernel, self.noise_std)
 
@@ -243,5 +237,5 @@ class BraninProblem:
         x1, x2 = -5 + 15 * X[:, :1], 15 * X[:, 1:]
         values = -branin(x1 - shift, x2 - (shift if self.axes == "both" else 0))
         values = (values - values.mean()) / values.std()
-        kernel = similarity_kernel(squared_exponential(self.length_scale), self.n_tasks, self.omega)
+        kernel = similarity_kernel(SquaredExponential(self.length_scale), self.n_tasks, self.omega)
         return Instance(FiniteSet(X), values, kernel, self.noise_std)

@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from fivebo.common.checks import positive
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.search.domains import FiniteSet
 from fivebo.mtbo.multitask import ICM
-from fivebo.mtbo.problems import Instance, squared_exponential
+from fivebo.mtbo.problems import Instance
 
 TASKS = ("temperature_C", "light_lux", "humidity_pct")
 """Columns of the sensor data, in the order of the tasks."""
@@ -94,9 +95,9 @@ class SensorProblem:
         centre, spread = rest_mean.mean(0), rest_mean.std(0)
         scale = spread if self.standardised else np.ones(3)
         R = (rest_mean - centre) / scale
-        k = squared_exponential(
+        k = SquaredExponential(
             self.length_scale
-            or fit_length_scale(locations, (rest_mean - centre) / spread, self.jitter)
+            or _fitted_length_scale(locations, (rest_mean - centre) / spread, self.jitter)
         )
         gram = k(locations) + self.jitter * np.eye(len(R))
         B = R.T @ np.linalg.solve(gram, R) / len(R)
@@ -117,20 +118,10 @@ class SensorProblem:
         return rows[order[:cut]], rows[order[cut:]]
 
 
-def fit_length_scale(X, Y, noise_var):
-    """Return the lengthscale that maximises the marginal likelihood of all columns of Y.
-
-    Parameters
-    ----------
-    X : ndarray of shape (m, 2)
-        Locations in metres.
-    Y : ndarray of shape (m, n)
-        Standardised outputs, independent given the kernel.
-    noise_var : float
-        Relative to the unit prior variance.
-    """
+def _fitted_length_scale(X, Y, noise_var):
+    """Return the lengthscale of the largest marginal likelihood of all columns of Y together."""
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF
 
-    kernel = RBF(5.0, length_scale_bounds=(0.5, 50.0))
+    kernel = RBF(5.0, length_scale_bounds=(0.5, 50.0))  # metres
     return float(GaussianProcessRegressor(kernel, alpha=noise_var).fit(X, Y).kernel_.length_scale)

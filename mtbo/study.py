@@ -3,6 +3,7 @@
 Every paper has this module; the command line and the runner know nothing else of a paper.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -166,7 +167,7 @@ def _mt_kb(instance, params, horizon, streams):
     if params.mt_radius == "theorem-1-printed":
         constants = {name: confidence[name] for name in ("b", "noise_std", "delta")}
         n = instance.kernel.n_tasks
-        radius = lambda log_det: mt_kb_radius_as_printed(log_det, n_tasks=n, **constants)  # noqa: E731
+        radius = functools.partial(mt_kb_radius_as_printed, n_tasks=n, **constants)
     return MTKB(
         instance.domain,
         instance.kernel,

@@ -34,11 +34,12 @@ def mt_kb_radius(log_det, *, b, noise_std, eta, delta):
     log_det : float or array_like
         The realised sum, 0 at t = 0; each term before x_s is added. Dimensionless.
     b : float
-        Bound on the RKHS norm of f.
+        Bound on the RKHS norm of f. It has no unit, as sigma / sqrt(eta) has none, where the
+        kernel has that of y squared; where the kernel has none, b has that of y.
     noise_std : float
         Sub-Gaussian constant sigma of the noise, in units of y.
     eta : float
-        Regulariser, in squared units of y.
+        Regulariser, in units of the kernel.
     delta : float
         Failure probability in (0, 1].
 

@@ -5,13 +5,9 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from fivebo.common.gp.posterior import GP
+from fivebo.mtbo.blocks import BlockPosterior
 from fivebo.mtbo.multitask import ICM, DiagonalKernel, SumKernel, similarity_kernel
-from fivebo.mtbo.posteriors import (
-    BlockPosterior,
-    DecoupledPosterior,
-    SpectralPosterior,
-    exact_posterior,
-)
+from fivebo.mtbo.posteriors import DecoupledPosterior, SpectralPosterior, exact_posterior
 from tests.mtbo.oracles import gamma_sum, log_det_gain, mt_posterior
 
 ETA = 0.1

@@ -187,9 +187,7 @@ def test_learning_together_meets_learning_alone_at_every_similarity():
         optimizer = study.METHODS[method](instance, study.Params(), 10, Streams.named(*KEY, method))
         for x in (0.2, 0.6, 1.0):
             optimizer.tell([x], [1.0, -1.0, 0.5])
-        above = optimizer.acquisition(lam) - optimizer.scalarization(
-            optimizer.posterior_mean(), lam
-        )
+        above = optimizer.acquisition(lam) - optimizer.scalarization(optimizer.posterior()[0], lam)
         widths[method] = above / (root_n * np.max(optimizer.radius))
     np.testing.assert_allclose(widths["mt-kb"], widths["it-kb"])
 
@@ -330,9 +328,9 @@ def test_confidence_band_of_the_scalarised_objective(method, q):
     arms = []
     for _ in range(40):
         query = optimizer.ask()
-        lam, norm = optimizer.weights, optimizer.posterior.norm
+        lam, norm = optimizer.weights, optimizer.model.norm
         width = s.lipschitz(lam) * optimizer.radius * np.sqrt(norm)
-        assert (abs(s(F, lam) - s(optimizer.posterior_mean(), lam)) <= width + 1e-12).all()
+        assert (abs(s(F, lam) - s(optimizer.posterior()[0], lam)) <= width + 1e-12).all()
         arm = instance.domain.index(query)
         assert s(F, lam).max() - s(F[arm], lam) <= 2 * width[arm] + 1e-12
         optimizer.tell(query, instance.observe(query, noise))
