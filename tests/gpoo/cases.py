@@ -71,7 +71,7 @@ def inputs(cell):
 
 
 def case(make, changes, **facts):
-    return Case(make, objective, inputs, changes, rounds=12, **facts)
+    return Case(make, objective, inputs, changes, rounds=12, choices_from=2, **facts)
 
 
 WITHOUT_MODEL = {"model": False, "y_shifts": True}

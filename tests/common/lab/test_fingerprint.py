@@ -222,7 +222,8 @@ def called_by(function):
 
     def note(frame, event, _):
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(f"{ROOT}/"):
+        inside = code.co_filename.startswith(f"{ROOT}/")
+        if event == "call" and inside and not code.co_filename.startswith(f"{ROOT}/."):  # no .venv
             called.add((code.co_filename, code.co_qualname.partition(".")[0]))
 
     sys.setprofile(note)
