@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from fivebo.common.checks import as_finite_array, positive, shown
-from fivebo.common.gp.kernels import Product
+from fivebo.common.gp.product import Product
 from fivebo.common.search.domains import TOLERANCE, Box, FiniteSet
 from fivebo.mvabo.posterior import BoxPosterior, DensePosterior, ProductPosterior
 

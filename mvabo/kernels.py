@@ -3,7 +3,8 @@
 import numpy as np
 
 from fivebo.common.gp.evidence import Limits, search_limits
-from fivebo.common.gp.kernels import Product, SquaredExponential
+from fivebo.common.gp.kernels import SquaredExponential
+from fivebo.common.gp.product import Product
 
 LIMITS = Limits(
     length_scale=(np.exp(-4) / 2, np.exp(3) / 2), variance=(np.exp(-4), 1e5), noise_var=None

@@ -1,4 +1,4 @@
-"""Kernels: the protocol, the squared exponential and the Matérn family, and their products.
+"""Kernels: the protocol, the squared exponential and the Matérn family.
 
 Any object with the protocol serves the posterior, those of scikit-learn among them. Those of this
 module also know their slopes, by x and by the logarithms of their parameters.
@@ -213,87 +213,6 @@ class Matern(Stationary):
 
     def __repr__(self):
         return f"{super().__repr__()[:-1]}, nu={self.nu:g})"
-
-
-class Product:
-    r"""Product of a kernel of the first coordinates and one of the others.
-
-    .. math:: k((x, w), (x', w')) = k_1(x, x')\, k_2(w, w')
-
-    Parameters
-    ----------
-    first, second : Kernel
-    split : int
-        Number of coordinates that `first` takes.
-
-    Raises
-    ------
-    TypeError, ValueError
-        A factor is no kernel, or `split` is no integer >= 1.
-    """
-
-    def __init__(self, first, second, split=1):
-        self.first, self.second = check_kernel(first, "first"), check_kernel(second, "second")
-        if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 1:
-            raise ValueError(f"split must be an integer >= 1, got {split!r}")
-        self.split = int(split)
-
-    def _parts(self, X):
-        return X[..., : self.split], X[..., self.split :]
-
-    def __call__(self, X, Y=None):
-        """Return the matrix of the products, shape (n, m)."""
-        (X, W), (Y, V) = self._parts(X), self._parts(X if Y is None else Y)
-        return self.first(X, Y) * self.second(W, V)
-
-    def diag(self, X):
-        """Return k(x_i, x_i), shape (n,)."""
-        X, W = self._parts(X)
-        return self.first.diag(X) * self.second.diag(W)
-
-    def slopes_by_x(self, x, Y):
-        """Return the derivatives of k(x, y_j) by x, shape (m, d); see `Stationary.slopes_by_x`."""
-        (x, w), (Y, V) = self._parts(x), self._parts(Y)
-        along_x = self.first.slopes_by_x(x, Y) * self.second(V, w[None])
-        return np.hstack([along_x, self.first(Y, x[None]) * self.second.slopes_by_x(w, V)])
-
-    @property
-    def theta(self):
-        """The parameters of both factors, `first`'s before `second`'s."""
-        return np.concatenate([self.first.theta, self.second.theta])
-
-    @property
-    def axes(self):
-        """What each entry of `theta` is; see `Stationary.axes`."""
-        return (
-            *(_moved(axes, 0, self.split) for axes in self.first.axes),
-            *(_moved(axes, self.split, None) for axes in self.second.axes),
-        )
-
-    def with_theta(self, theta):
-        """Return the same product with other parameters."""
-        n, other = len(self.first.axes), copy.copy(self)
-        other.first = self.first.with_theta(theta[:n])
-        other.second = self.second.with_theta(theta[n:])
-        return other
-
-    def with_slopes(self, X):
-        """Return k(X, X) and the contraction of its slopes; see `Stationary.with_slopes`."""
-        X, W = self._parts(X)
-        (first, by_first), (second, by_second) = (
-            self.first.with_slopes(X), self.second.with_slopes(W),
-        )  # fmt: skip
-        return first * second, lambda M: np.append(by_first(M * second), by_second(M * first))
-
-    def __repr__(self):
-        return f"{type(self).__name__}({self.first!r}, {self.second!r}, split={self.split})"
-
-
-def _moved(axes, start, stop):
-    """Return the axes of a factor, counted in the joined points."""
-    if axes == "variance":
-        return axes
-    return slice(axes.start + start, stop if axes.stop is None else axes.stop + start)
 
 
 def check_kernel(kernel, name="kernel"):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from fivebo.common.gp.kernels import Matern, Product, SquaredExponential
+from fivebo.common.gp.kernels import Matern, SquaredExponential
 from fivebo.common.gp.posterior import GP
+from fivebo.common.gp.product import Product
 from fivebo.common.search.domains import Box
 from fivebo.mvabo import (
     MOMVABO,

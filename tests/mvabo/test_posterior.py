@@ -8,8 +8,9 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 from fivebo.common.gp.evidence import fit, start_of
 from fivebo.common.gp.factor import NotPositiveDefiniteError
-from fivebo.common.gp.kernels import Product, SquaredExponential
+from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.gp.posterior import GP
+from fivebo.common.gp.product import Product
 from fivebo.mvabo import NoisyInputDomain, UncertainDomain, squared_exponential
 from fivebo.mvabo import posterior as module
 from fivebo.mvabo.kernels import LIMITS, fit_limits

@@ -16,8 +16,9 @@ from fivebo.common.gp.evidence import (
     spread,
     start_of,
 )
-from fivebo.common.gp.kernels import Matern, Product, SquaredExponential
+from fivebo.common.gp.kernels import Matern, SquaredExponential
 from fivebo.common.gp.posterior import GP
+from fivebo.common.gp.product import Product
 
 KERNELS = [
     SquaredExponential(0.5, 2.0),

@@ -6,11 +6,11 @@ from sklearn.gaussian_process import kernels as sk
 
 from fivebo.common.gp.kernels import (
     Matern,
-    Product,
     SquaredExponential,
     check_no_white_noise,
     gram,
 )
+from fivebo.common.gp.product import Product
 
 ARD = np.array([0.3, 0.7, 1.9])
 PAIRS = [
@@ -23,6 +23,8 @@ KERNELS = [
     *(own for own, _ in PAIRS),
     Product(SquaredExponential(0.4, 2.0), Matern([0.3, 0.9], 1.5, 1.5), split=1),
     Product(Matern([0.3, 0.9]), SquaredExponential(0.2), split=2),
+    Product(SquaredExponential(0.4, 2.0), SquaredExponential([0.3, 0.9], 1.5), split=1),
+    Product(SquaredExponential([0.4, 0.8]), SquaredExponential(0.3), split=2),
 ]
 
 
