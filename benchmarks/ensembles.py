@@ -19,8 +19,9 @@ import numpy as np
 import scipy.optimize
 import scipy.stats  # noqa: F401  imports are not what is measured
 
+from fivebo.common.search.domains import Box
 from fivebo.common.search.rng import Streams
-from fivebo.egpbo import Box, study
+from fivebo.egpbo import study
 from fivebo.egpbo.problems import Instance
 from fivebo.egpbo.robot import BOUNDS
 

@@ -18,12 +18,10 @@ __all__, __getattr__ = public_names(
         "BanditBO": "baselines",
         "EXP3BO": "baselines",
         "RandomSearch": "baselines",
-        "Box": "box",
         "Kernel": "features",
         "mixed_dictionary": "features",
         "rbf_dictionary": "features",
         "Search": "acquisition",
-        "run_workers": "parallel",
         "SimulatedWorkers": "parallel",
     },
 )

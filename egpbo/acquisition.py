@@ -8,7 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from fivebo.egpbo.box import settings_of, whole
+from fivebo.common.checks import count
+
+
+def settings_of(kind, value, name):
+    """Return settings of a class, its defaults for None; else raise TypeError."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}(...) or None, got {value!r}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -40,7 +49,7 @@ class Search:
     def __post_init__(self):
         """Refuse numbers that leave nothing to search."""
         for name in ("n_screen", "n_polish", "n_fixed"):
-            whole(getattr(self, name), name)
+            count(getattr(self, name), name)
         if self.starts not in ("fresh", "fixed"):
             raise ValueError(f"starts must be 'fresh' or 'fixed', got {self.starts!r}")
 
@@ -50,18 +59,16 @@ class Maximiser:
 
     Parameters
     ----------
-    lower, upper : ndarray of shape (d,)
+    domain : Box
+        Of the functions' inputs.
     search : Search or None
         None takes the defaults.
     """
 
-    def __init__(self, lower, upper, search):
-        self.lower, self.upper = lower, upper
+    def __init__(self, domain, search):
+        self.domain = domain
         self.search = settings_of(Search, search, "search")
         self._fixed = None
-
-    def _uniform(self, n, rng):
-        return self.lower + rng.random((n, len(self.lower))) * (self.upper - self.lower)
 
     def starts(self, values, rng):
         """Return the points to polish, best first, with their values.
@@ -74,22 +81,26 @@ class Maximiser:
         """
         if self.search.starts == "fixed":
             if self._fixed is None:
-                self._fixed = self._uniform(self.search.n_fixed, rng)
+                self._fixed = self.domain.uniform(self.search.n_fixed, rng)
             points, keep = self._fixed, self.search.n_fixed
         else:
-            points, keep = self._uniform(self.search.n_screen, rng), self.search.n_polish
+            points, keep = self.domain.uniform(self.search.n_screen, rng), self.search.n_polish
         found = values(points)
         order = np.argsort(-found, kind="stable")[:keep]
         return points[order], found[order]
 
-    def maximise(self, function, rng):
+    def maximise(self, function, rng, unit=1.0):
         """Return the best point found and its value.
+
+        The solver sees the unit cube and values in `unit`: its tolerances know no other.
 
         Parameters
         ----------
         function : object
             Callable on points of shape (n, d), with ``value_and_gradient(x)``.
         rng : numpy.random.Generator
+        unit : float, optional
+            Size of the function's values.
 
         Returns
         -------
@@ -98,15 +109,15 @@ class Maximiser:
         """
         from scipy.optimize import minimize
 
-        def negative(x):
-            value, gradient = function.value_and_gradient(x)
-            return -value, -gradient
+        def negative(u):
+            value, gradient = function.value_and_gradient(self.domain.from_unit(u))
+            return -value / unit, -gradient * (self.domain.sides / unit)
 
         points, found = self.starts(function, rng)
         best, best_value = points[0], float(found[0])
-        bounds = np.column_stack([self.lower, self.upper])
-        for start in points:
-            result = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=bounds)
-            if -result.fun > best_value:
-                best, best_value = result.x, -float(result.fun)
-        return np.clip(best, self.lower, self.upper), best_value
+        cube = [(0.0, 1.0)] * self.domain.dim
+        for start in self.domain.to_unit(points):
+            result = minimize(negative, start, jac=True, method="L-BFGS-B", bounds=cube)
+            if -result.fun * unit > best_value:
+                best, best_value = self.domain.from_unit(result.x), -float(result.fun) * unit
+        return best, best_value

@@ -7,16 +7,13 @@ n times `tell`, or one `ask` for every `tell`; see `egpbo.parallel`.
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array, positive
-from fivebo.egpbo.acquisition import Maximiser
-from fivebo.egpbo.box import settings_of, whole
+from fivebo.common.checks import as_finite_array, count, positive
 from fivebo.egpbo.ensemble import Ensemble
-from fivebo.egpbo.evidence import FitSettings, fit
-from fivebo.egpbo.features import SampledFunction, as_dictionary, draw_frequencies
-from fivebo.egpbo.optimizer import BoxOptimizer
+from fivebo.egpbo.features import SampledFunction, draw_frequencies
+from fivebo.egpbo.optimizer import DictionaryOptimizer
 
 
-class EGPTS(BoxOptimizer):
+class EGPTS(DictionaryOptimizer):
     r"""Ensemble Thompson sampling.
 
     .. math::
@@ -48,7 +45,7 @@ class EGPTS(BoxOptimizer):
     frequencies : {"spectral", "notebook"}, optional
         See `egpbo.features.draw_frequencies`.
     inputs, outputs : str, optional
-        See `egpbo.optimizer.Scaling`.
+        See `egpbo.scaling.Scaling`.
     search : Search, optional
     fits : FitSettings, optional
     rng : int, numpy.random.Generator or Streams, optional
@@ -57,8 +54,6 @@ class EGPTS(BoxOptimizer):
     ----------
     weights : ndarray of shape (M,)
         w_t.
-    failed_fits : int
-        Fits that gave no number and were replaced by the one before.
 
     Examples
     --------
@@ -81,19 +76,16 @@ class EGPTS(BoxOptimizer):
         prior_weights=None, weight_floor=0.0, evidence="features", frequencies="spectral",
         inputs="unit", outputs="standardised", search=None, fits=None, rng=0,
     ):  # fmt: skip
-        super().__init__(box, n_init=n_init, inputs=inputs, outputs=outputs, rng=rng)
-        self.kernels = as_dictionary(kernels)
-        _check_settings(noise_var, weight_floor, evidence, frequencies)
+        super().__init__(
+            box, kernels, refit_every, search=search, fits=fits, n_init=n_init, inputs=inputs,
+            outputs=outputs, rng=rng,
+        )  # fmt: skip
+        _check_settings(weight_floor, evidence, frequencies)
         self.prior_weights = _prior_weights(prior_weights, len(self.kernels))
-        self.n_features = whole(n_features, "n_features")
-        self.refit_every, self.noise_var = whole(refit_every, "refit_every", 0), noise_var
+        self.n_features = count(n_features, "n_features")
+        self.noise_var = positive(noise_var, "noise_var")
         self.weight_floor, self.evidence, self.frequencies = weight_floor, evidence, frequencies
-        self.fits = settings_of(FitSettings, fits, "fits")
-        self.maximiser = Maximiser(*self.scaling.limits, search)
         self.ensemble = None
-        self.hyperparameters = [None] * len(self.kernels)
-        self.failed_fits = 0
-        self._fitted_at = self._full_fit_at = 0  # mutants: the first fit sets both before use
 
     def ask(self, n=None):
         """Return a new query, or n of them drawn from the same posterior (one synchronous round).
@@ -107,60 +99,37 @@ class EGPTS(BoxOptimizer):
         -------
         ndarray of shape (d,), or (n, d) with `n`
         """
-        if n is None:
-            return super().ask()
-        return np.stack([super(EGPTS, self).ask() for _ in range(whole(n, "n"))])
+        found = super().ask(n)
+        return found if n is None else np.stack(found)
 
     @property
     def weights(self):
         """Mixture weights w_t, shape (M,); w_0 before the first model. [EGPBO] Eq. (9)."""
         return self.prior_weights.copy() if self.ensemble is None else self.ensemble.weights
 
-    def _refit_due(self):
-        if self.ensemble is None:
-            return True
-        return self.refit_every > 0 and self.n_told - self._fitted_at >= self.refit_every
-
-    def _refit(self):
+    def _build(self, X, y):
         """(Re-)initialise from all acquired pairs. [EGPBO] Alg. 1, Sec. 3.1, Eqs. (8), (9)."""
-        X, y = self.data()
-        X, y = self.scaling.x(X), self.scaling.y(y)
-        found = self._fit_components(X, y)
-        V = [self._frequencies(k, h) for k, h in zip(self.kernels, found, strict=True)]
-        prior_vars = [h.prior_var for h in found]
+        found = self._fit_components(X, y, self.noise_var)
+        V = self._frequencies([h.kernel.length_scale for h in found])
+        prior_vars = [h.kernel.variance for h in found]
         self.ensemble = Ensemble(V, prior_vars, self.noise_var, self.prior_weights,
                                  self.weight_floor)  # fmt: skip
         exact = [h.evidence for h in found] if self.evidence == "exact" else None
         self.ensemble.condition(X, y, exact)
         if self.evidence == "none":
             self.ensemble.log_weights = self.ensemble.log_prior_weights.copy()
-        self._fitted_at = self.n_told
 
-    def _frequencies(self, kernel, hyperparameters):
-        return draw_frequencies(
-            kernel, hyperparameters.length_scale, self.n_features, self.box.dim,
-            self.streams.algorithm, self.frequencies,
-        )  # fmt: skip
+    def _frequencies(self, length_scales):
+        """Draw the frequencies of every component."""
+        return [
+            draw_frequencies(
+                kernel, scale, self.n_features, self.box.dim, self.streams.algorithm,
+                self.frequencies,
+            )
+            for kernel, scale in zip(self.kernels, length_scales, strict=True)
+        ]  # fmt: skip
 
-    def _fit_components(self, X, y):
-        """Fit every component; one that fails keeps its last hyperparameters."""
-        full = self.ensemble is None or self.n_told - self._full_fit_at >= self.fits.full_every
-        if full:
-            self._full_fit_at = self.n_told
-        for m, kernel in enumerate(self.kernels):
-            last = self.hyperparameters[m]
-            try:
-                self.hyperparameters[m] = fit(
-                    kernel, X, y, self.noise_var, self.fits, last,
-                    self.fits.restarts if full else 0, self.streams.algorithm,
-                )  # fmt: skip
-            except np.linalg.LinAlgError:
-                if last is None:
-                    raise
-                self.failed_fits += 1
-        return self.hyperparameters
-
-    def _propose(self):
+    def _suggest(self):
         """Draw a component and a function from it, and maximise it. [EGPBO] Eqs. (10), (12)."""
         m = self.ensemble.draw_component(self.streams.algorithm)
         return self._sample_maximiser(m)[0], m
@@ -168,24 +137,19 @@ class EGPTS(BoxOptimizer):
     def _sample_maximiser(self, m):
         theta = self.ensemble.draw_theta(m, self.streams.algorithm)
         function = SampledFunction(self.ensemble.V[m], theta)
-        return self.maximiser.maximise(function, self.streams.algorithm)  # mutants: a pair, twice
+        unit = np.sqrt(self.scaling.square)
+        return self.maximiser.maximise(function, self.streams.algorithm, unit)  # mutants: a pair
 
-    def _observe(self, x, y, component):
+    def _learn(self, query, value, note):
         """Update weights and posteriors of all components. [EGPBO] Eqs. (13), (15)."""
         if self.ensemble is not None:
-            self.ensemble.update(x, y)
+            self.ensemble.update(self.scaling.x(query), float(self.scaling.y(value)))
 
-    def posterior_mean(self, X):
-        """Return the mixture's posterior mean at points of shape (n, d). [EGPBO] Eq. (8)."""
-        X = self.box.check_all(X)
-        if self.ensemble is None:
-            raise self.no_model()
-        mean = self.ensemble.mean(self.scaling.x(X))
-        return self.scaling.centre + self.scaling.scale * mean
+    def _predict(self, X):
+        return self.ensemble.posterior(X)
 
 
-def _check_settings(noise_var, weight_floor, evidence, frequencies):
-    positive(noise_var, "noise_var")
+def _check_settings(weight_floor, evidence, frequencies):
     if as_finite_array(weight_floor, "weight_floor", ndim=0) < 0:
         raise ValueError(f"weight_floor must be at least 0, got {weight_floor!r}")
     if evidence not in ("features", "exact", "none"):

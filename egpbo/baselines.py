@@ -5,11 +5,10 @@ GP-EI is in `egpbo.expected_improvement`. All maximise and share the initial poi
 
 import numpy as np
 
+from fivebo.egpbo.acquisition import settings_of
 from fivebo.egpbo.algorithms import EGPTS
 from fivebo.egpbo.bayes import BayesSettings, HyperparameterSampler
-from fivebo.egpbo.box import settings_of
 from fivebo.egpbo.ensemble import Ensemble
-from fivebo.egpbo.evidence import Hyperparameters
 from fivebo.egpbo.features import Kernel, features
 from fivebo.egpbo.optimizer import BoxOptimizer
 from fivebo.egpbo.theory import exp3_rate
@@ -53,25 +52,27 @@ class FullyBayesianGPTS(EGPTS):
     Source: [EGPBO] Sec. 5, Fig. 2.
     """
 
+    fits = False
+
     def __init__(self, box, *, bayes=None, refit_every=1, **settings):
         bayes = settings_of(BayesSettings, bayes, "bayes")
         kernels = [Kernel("rbf")] * bayes.n_samples
         super().__init__(box, kernels, refit_every=refit_every, **settings)
-        self.sampler = HyperparameterSampler(bayes, self.noise_var)
+        self.sampler = HyperparameterSampler(bayes)
 
-    def _refit(self):
-        X, y = self.data()
-        X, y = self.scaling.x(X), self.scaling.y(y)
-        samples = self.sampler.draw(X, y, self.streams.algorithm)
-        found = [Hyperparameters(s2, np.array([scale]), np.nan) for scale, s2, _ in samples]
-        V = [self._frequencies(k, h) for k, h in zip(self.kernels, found, strict=True)]
-        self.hyperparameters = found
-        self.ensemble = Ensemble(V, samples[:, 1], samples[:, 2])
+    def _build(self, X, y):
+        """Sample hyperparameters, in sides of the box and units of the outputs."""
+        side, square = self.scaling.domain.sides.max(), self.scaling.square
+        samples = self.sampler.draw(
+            X / side, y / np.sqrt(square), self.noise_var / square, self.streams.algorithm
+        )
+        V = self._frequencies(side * samples[:, 0])
+        self.ensemble = Ensemble(V, square * samples[:, 1], square * samples[:, 2])
         self.ensemble.condition(X, y, np.zeros(len(samples)))
-        self._fitted_at = self.n_told
 
-    def _observe(self, x, y, component):
+    def _learn(self, query, value, note):
         if self.ensemble is not None:
+            x, y = self.scaling.x(query), float(self.scaling.y(value))
             for m in range(len(self.ensemble)):
                 self.ensemble.update(x, y, only=m)
 
@@ -87,16 +88,12 @@ class _Bandit(EGPTS):
     def __init__(self, box, kernels=None, **settings):
         super().__init__(box, kernels, refit_every=0, evidence="none", **settings)
 
-    def ask(self):
-        """Return the pending query until it is told, shape (d,)."""
-        return BoxOptimizer.ask(self)
-
-    def _observe(self, x, y, component):
+    def _learn(self, query, value, note):
         if self.ensemble is None:
             return
-        arms = range(len(self.ensemble)) if component is None else [component]
-        for m in arms:  # a point nobody played is data for all, as the initial ones are
-            self.ensemble.update(x, y, only=m)
+        x, y = self.scaling.x(query), float(self.scaling.y(value))
+        for m in range(len(self.ensemble)) if note is None else [note]:
+            self.ensemble.update(x, y, only=m)  # what nobody played is data for all arms
 
 
 class BanditBO(_Bandit):
@@ -116,7 +113,7 @@ class BanditBO(_Bandit):
     weights, no refit.
     """
 
-    def _propose(self):
+    def _suggest(self):
         found = [self._sample_maximiser(m) for m in range(len(self.ensemble))]
         m = int(np.argmax([value for _, value in found]))
         return found[m][0], m
@@ -134,7 +131,7 @@ class EXP3BO(_Bandit):
         initial points not counted.
     rewards : {"normalised", "code"}, optional
         EXP3 needs rewards in [0, 1]: the arm's best posterior mean, scaled by the smallest and
-        largest seen so far; "code" leaves it unscaled, as the released code does where the
+        largest seen so far; "code" leaves it in units of y, as the released code does where the
         optimum is 0.
     **settings
         Of `EGPTS`.
@@ -160,21 +157,20 @@ class EXP3BO(_Bandit):
         omega = np.exp(self.log_omega - self.log_omega.max())
         return (1 - self.rate) * omega / omega.sum() + self.rate / len(omega)
 
-    def _propose(self):
+    def _suggest(self):
         p = self.probabilities
         m = int(min(np.searchsorted(np.cumsum(p), self.streams.algorithm.random()), len(p) - 1))
-        self._p_played = p[m]
         return self._sample_maximiser(m)[0], m
 
-    def _observe(self, x, y, component):
-        super()._observe(x, y, component)
-        if component is None:
+    def _learn(self, query, value, note):
+        super()._learn(query, value, note)
+        if note is None:
             return
-        if not self._played[component]:
-            self._played[component].append(self.scaling.x(self._X[0]))
-        self._played[component].append(x)
-        reward = self._reward(component) / self._p_played
-        self.log_omega[component] += self.rate * reward / len(self.kernels)
+        if not self._played[note]:
+            self._played[note].append(self.scaling.x(self.data()[0][0]))
+        self._played[note].append(self.scaling.x(query))
+        reward = self._reward(note) / self.probabilities[note]  # still those it was drawn by
+        self.log_omega[note] += self.rate * reward / len(self.kernels)
 
     def _reward(self, m):
         Phi = features(np.array(self._played[m]), self.ensemble.V[m])
@@ -182,23 +178,12 @@ class EXP3BO(_Bandit):
         if self.rewards == "code":
             return self.scaling.centre + self.scaling.scale * best
         low, high = self._seen = (min(self._seen[0], best), max(self._seen[1], best))
-        return (best - low) / (high - low) if high > low else 0.5
+        apart = high - low > 1e-12 * max(abs(high), abs(low))
+        return (best - low) / (high - low) if apart else 0.5
 
 
 class RandomSearch(BoxOptimizer):
     """Uniform queries, the floor that every method should be above (ours)."""
 
-    def _refit_due(self):
-        return False
-
-    def _propose(self):
-        return self.scaling.x(self.box.from_unit(self.streams.algorithm.random(self.box.dim))), None
-
-    def posterior_mean(self, X):
-        """Return the observation of each queried point; others get that of the nearest one."""
-        X = self.box.check_all(X)
-        seen, y = self.data()
-        if not len(y):
-            raise self.no_model()
-        nearest = [np.abs(seen - x).sum(1).argmin() for x in X]
-        return y[nearest]
+    def _suggest(self):
+        return self.streams.algorithm.random(self.box.dim), None

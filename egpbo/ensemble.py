@@ -252,7 +252,12 @@ class Ensemble:
         factor, _ = cholesky(self.Sigma[m])
         return self.theta[m] + factor @ rng.standard_normal(len(factor))
 
-    def mean(self, X):
-        """Return the mixture's posterior mean at points of shape (n, d). [EGPBO] Eq. (8)."""
-        means = np.stack([features(X, V) @ t for V, t in zip(self.V, self.theta, strict=True)])
-        return self.weights @ means
+    def posterior(self, X):
+        """Return means and variances of f at points of shape (n, d), both of shape (M, n).
+
+        Source: [EGPBO] Sec. 3, Eq. (8), Sec. 3.1, Eq. (14).
+        """
+        Phi = [features(X, V) for V in self.V]
+        means = np.stack([P @ theta for P, theta in zip(Phi, self.theta, strict=True)])
+        variances = [((P @ S) * P).sum(1) for P, S in zip(Phi, self.Sigma, strict=True)]
+        return means, np.stack(variances).clip(0)

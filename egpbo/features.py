@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from fivebo.common.checks import positive
+from fivebo.common.gp.kernels import Matern, SquaredExponential
 
 DEGREES = {"matern-3/2": 3, "matern-5/2": 5}
 """Degrees of freedom 2 nu of the Student law from which Matern frequencies are drawn."""
@@ -19,8 +20,7 @@ DEGREES = {"matern-3/2": 3, "matern-5/2": 5}
 class Kernel:
     r"""One kernel of a dictionary, :math:`\kappa = \sigma_\theta^2 \bar\kappa`.
 
-    The magnitude is always fitted. The conventions are scikit-learn's: RBF is
-    ``exp(-r^2 / (2 l^2))``, Matern-3/2 is ``(1 + a) exp(-a)`` with ``a = sqrt(3) r / l``.
+    Lengthscales follow `fivebo.common.gp.kernels`: RBF is ``exp(-r^2 / (2 l^2))``.
 
     Parameters
     ----------
@@ -28,12 +28,15 @@ class Kernel:
     ard : bool, optional
         One lengthscale an input instead of one for all.
     length_scale : float, optional
-        Fixed lengthscale, in units of the model's inputs; None fits it.
+        Known lengthscale, in units of the model's inputs; None fits it.
+    variance : float, optional
+        Known magnitude sigma_theta^2, in squared units of the model's outputs; None fits it.
 
     Raises
     ------
     ValueError
-        Unknown family, a lengthscale that is not positive, or a fixed one with `ard`.
+        Unknown family, a lengthscale or magnitude that is not positive, or a known lengthscale
+        with `ard`.
 
     Notes
     -----
@@ -43,6 +46,7 @@ class Kernel:
     family: Literal["rbf", "matern-3/2", "matern-5/2"] = "rbf"
     ard: bool = False
     length_scale: float | None = None
+    variance: float | None = None
 
     def __post_init__(self):
         """Refuse settings that make no kernel."""
@@ -50,36 +54,29 @@ class Kernel:
             raise ValueError(
                 f"family must be one of rbf, {', '.join(DEGREES)}, got {self.family!r}"
             )
+        if self.variance is not None:
+            positive(self.variance, "variance")
         if self.length_scale is not None:
             positive(self.length_scale, "length_scale")
             if self.ard:
                 raise ValueError("a kernel with ard=True has fitted lengthscales: leave "
                                  "length_scale=None")  # fmt: skip
 
-    def n_scales(self, dim):
-        """Return the number of lengthscales in `dim` inputs."""
-        return dim if self.ard else 1
+    def exact(self, length_scale, variance=1.0):
+        """Return the exact kernel with some lengthscales and magnitude. [EGPBO] Sec. 2.1, Sec. 5.
 
+        Parameters
+        ----------
+        length_scale : float or array_like of shape (d,)
+        variance : float, optional
 
-def correlation(family, distances):
-    r"""Return the correlation of a kernel family at distances in units of the lengthscale.
-
-    .. math::
-        e^{-r^2/2}, \quad (1 + a) e^{-a},\ a = \sqrt3 r, \quad
-        (1 + a + a^2/3) e^{-a},\ a = \sqrt5 r
-
-    Source: [EGPBO] Sec. 2.1, Sec. 5.
-
-    Parameters
-    ----------
-    family : {"rbf", "matern-3/2", "matern-5/2"}
-    distances : ndarray
-        r.
-    """
-    if family == "rbf":
-        return np.exp(-0.5 * distances**2)
-    a = np.sqrt(DEGREES[family]) * distances
-    return (1 + a + (a**2 / 3 if family == "matern-5/2" else 0)) * np.exp(-a)
+        Returns
+        -------
+        fivebo.common.gp.kernels.Stationary
+        """
+        if self.family == "rbf":
+            return SquaredExponential(length_scale, variance)
+        return Matern(length_scale, variance, nu=DEGREES[self.family] / 2)
 
 
 def mixed_dictionary():

@@ -1,95 +1,26 @@
-"""What every method of [EGPBO] shares: initial points, ask and tell, failures, scaling, history."""
+"""What every method of [EGPBO] shares: initial points, failures, dictionary and refits."""
 
 import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array
-from fivebo.common.search.rng import Streams
-from fivebo.egpbo.box import Box, whole
+from fivebo.common.checks import count
+from fivebo.common.search.domains import Box
+from fivebo.common.search.optimizer import Asked, Optimizer, numbered
+from fivebo.egpbo.acquisition import Maximiser, settings_of
+from fivebo.egpbo.evidence import FitSettings, fit
+from fivebo.egpbo.features import as_dictionary
+from fivebo.egpbo.scaling import Scaling
+
+CLOSE = 0.01
+"""Distance, in sides of the box along every input, at which a query is passed over as failed."""
 
 
-@dataclass
-class Query:
-    """A query that is out with a worker.
+class BoxOptimizer(Optimizer):
+    """Sequential or parallel maximisation over a box; subclasses give the proposal.
 
-    Parameters
-    ----------
-    x : ndarray of shape (d,)
-        In the units of the box.
-    component : int or None
-        Index of the component that proposed it; None for initial points.
-    """
-
-    x: np.ndarray
-    component: int | None = None
-
-
-@dataclass
-class Scaling:
-    """Maps queries and observations to the units of the model.
-
-    Parameters
-    ----------
-    box : Box
-    inputs : {"unit", "raw"}
-        The model sees the unit cube, or the box itself.
-    outputs : {"standardised", "centred", "raw"}
-        What is done to y; mean and scale change at refits only, or the posterior between them
-        would not be one posterior.
-    """
-
-    box: Box
-    inputs: str = "unit"
-    outputs: str = "standardised"
-    centre: float = field(default=0.0, init=False)
-    scale: float = field(default=1.0, init=False)
-
-    def __post_init__(self):
-        """Refuse unknown scalings."""
-        if self.inputs not in ("unit", "raw"):
-            raise ValueError(f"inputs must be 'unit' or 'raw', got {self.inputs!r}")
-        if self.outputs not in ("standardised", "centred", "raw"):
-            raise ValueError(
-                f"outputs must be 'standardised', 'centred' or 'raw', got {self.outputs!r}"
-            )
-
-    def fit(self, y):
-        """Take centre and scale from all observations; constant ones keep their scale.
-
-        Constant means up to rounding, relative to the observations: no unit of y is too small.
-        """
-        self.centre = 0.0 if self.outputs == "raw" else float(np.mean(y))
-        self.scale = 1.0
-        spread = float(np.ptp(y))
-        if self.outputs == "standardised" and spread > 1e-15 * np.abs(y).max():
-            self.scale = float(np.std(y)) or spread  # squares below 1e-324 are zero
-
-    def x(self, X):
-        """Map queries to model inputs."""
-        return self.box.to_unit(X) if self.inputs == "unit" else np.asarray(X)
-
-    def y(self, y):
-        """Map observations to model outputs."""
-        return (np.asarray(y) - self.centre) / self.scale
-
-    def query(self, x):
-        """Map a model input to a query."""
-        return self.box.from_unit(x) if self.inputs == "unit" else np.array(x)
-
-    @property
-    def limits(self):
-        """Lower and upper corner of the model's inputs."""
-        if self.inputs == "unit":
-            return np.zeros(self.box.dim), np.ones(self.box.dim)
-        return self.box.lower, self.box.upper
-
-
-class BoxOptimizer:
-    """Sequential or parallel maximisation over a box; subclasses give model and proposal.
-
-    The first `n_init` queries are uniform on the box ([EGPBO] Sec. 5, Alg. 1); then `_propose`.
+    The first `n_init` queries are uniform on the box ([EGPBO] Sec. 5, Alg. 1); then `_suggest`. A
+    query near one that failed is replaced by a uniform one.
 
     Parameters
     ----------
@@ -102,36 +33,18 @@ class BoxOptimizer:
     rng : int, numpy.random.Generator or Streams
     """
 
-    parallel = False
-    """Whether `ask` hands out a new query although one is out."""
-
     def __init__(self, box, *, n_init=10, inputs="unit", outputs="standardised", rng=0):
+        super().__init__(rng)
         self.box = box if isinstance(box, Box) else Box(box)
-        self.n_init = whole(n_init, "n_init")
+        self.n_init = count(n_init, "n_init")
         self.scaling = Scaling(self.box, inputs, outputs)
-        self.streams = Streams.of(rng)
-        self.pending = []
-        self._history = []
-        self._X, self._y = [], []
 
-    def _refit(self):
-        """Build the model from all observations."""
-        raise NotImplementedError
-
-    def _refit_due(self):
-        raise NotImplementedError
-
-    def _propose(self):
+    def _suggest(self):
         """Return a model input and the component that proposed it."""
         raise NotImplementedError
 
-    def _observe(self, x, y, component):
-        """Take a model input and output into the model."""
-
-    @property
-    def n_told(self):
-        """Number of successful evaluations."""
-        return len(self._y)
+    def _learn(self, query, value, note):
+        """Take nothing at once: what has no model, or builds it from all data, needs no more."""
 
     @property
     def in_initial_phase(self):
@@ -140,123 +53,204 @@ class BoxOptimizer:
 
     def data(self):
         """Return all successful queries (n, d) and observations (n,) in the order of `tell`."""
-        return np.array(self._X).reshape(-1, self.box.dim), np.array(self._y)
+        pairs = [(e.query, e.value) for e in self.told if e.value is not None]
+        X, y = zip(*pairs, strict=True) if pairs else ((), ())
+        return np.array(X).reshape(-1, self.box.dim), np.array(y)
 
-    def ask(self):
-        """Return the next query, shape (d,), in the units of the box.
+    def room(self):
+        """Return how many queries can be handed out: initial points are waited for before others.
 
-        The pending query is returned until it is told; a parallel method hands out a new one on
-        each call, and all of them are pending.
+        See `Optimizer.room`.
         """
-        if self.parallel or not self.pending:
-            self.pending.append(self._next())
-        return self.pending[-1].x.copy()
+        if self.parallel and self.in_initial_phase:
+            return max(0, self.n_init - self.n_told - len(self.pending))
+        return super().room()
 
-    def _next(self):
+    def _propose(self):
         if self.in_initial_phase:
-            return Query(self.box.from_unit(self.streams.initial.random(self.box.dim)))
-        if self._refit_due():
-            self.scaling.fit(self._y)
-            self._refit()
-        x, component = self._propose()
-        return Query(self.scaling.query(x), component)
+            return self._passed_over(Asked(self.box.uniform(1, self.streams.initial)[0]))
+        x, component = self._suggest()
+        return self._passed_over(Asked(self.scaling.query(x), component))
 
-    def tell(self, query, y):
-        """Take the observation of any point of the box.
+    def _passed_over(self, asked):
+        """Replace a query near a failed one by the first of 100 uniform ones that is near none."""
+        if not self.failed or not self._near_failed(asked.query[None])[0]:
+            return asked
+        points = self.box.uniform(100, self.streams.initial)
+        return Asked(points[self._near_failed(points).argmin()])
 
-        Parameters
-        ----------
-        query : array_like of shape (d,)
-            A pending query, or another point of the box.
-        y : float or None
-            Observed value, to be maximised; None reports that the evaluation failed: the query
-            is no longer pending, the failure is kept in `result`, the model learns nothing.
+    def _near_failed(self, points):
+        apart = np.abs(points[:, None] - np.array(self.failed)) / self.box.sides
+        return (apart <= CLOSE).all(2).any(1)
 
-        Raises
-        ------
-        ValueError, TypeError
-            Wrong shape, outside the box, NaN, infinite, complex or text; the state is unchanged.
-        """
-        x, value = self.validated(query, y)
-        at = next((i for i, q in enumerate(self.pending) if np.array_equal(q.x, x)), None)
-        component = None if at is None else self.pending[at].component
-        if y is not None:
-            # a model input is computed before anything changes: it may raise
-            self._observe(self.scaling.x(x), float(self.scaling.y(value)), component)
-            self._X.append(x)
-            self._y.append(value)
-        if at is not None:
-            del self.pending[at]
-        self._history.append((x, value, component))
+    def _own(self, query):
+        return self.box.check(query)
 
-    def validated(self, query, y):
-        """Return query and observation as `tell` takes them, or raise as it does; change nothing.
+    def _public(self, query):
+        return query.copy()
 
-        Returns
-        -------
-        x : ndarray of shape (d,)
-        value : float
-            NaN for a failed evaluation.
-        """
-        x = self.box.check(query)
-        step = len(self._history) + 1
-        return x, np.nan if y is None else _scalar(y, f"evaluation {step}, x={x.tolist()}")
-
-    def posterior_mean(self, X):
-        """Return the model's mean of f at points of shape (n, d), in the units of y."""
-        raise NotImplementedError
-
-    def no_model(self):
-        """Return the error of those who ask for a model that is not there."""
-        return ValueError(f"no model yet: ask() makes it after {self.n_init} observations, "
-                          f"{self.n_told} told")  # fmt: skip
+    def _answers(self, query, asked):
+        return np.array_equal(query, asked)
 
     def recommend(self):
-        """Return the query with the largest posterior mean, shape (d,).
-
-        A model that is due for a refit is refitted on a copy: looking does not change the run.
+        """Return the query with the largest observation, shape (d,).
 
         Raises
         ------
         ValueError
             Nothing has been told yet.
         """
-        if not self._y:
-            raise ValueError("no observation yet: tell at least one before recommend()")
+        self._needs_data()
         X, y = self.data()
+        return X[first_of_best(y)]
+
+    def _columns(self):
+        return [*numbered("x", self.box.dim), "y", "component"]
+
+    def _row(self, entry):
+        """Return the row; component is NaN for initial points and those not asked for."""
+        y, component = (np.nan if v is None else v for v in (entry.value, entry.note))
+        return (*entry.query, y, component)
+
+
+class DictionaryOptimizer(BoxOptimizer):
+    """A `BoxOptimizer` with a model for every kernel of a dictionary, refitted every so often.
+
+    Parameters
+    ----------
+    box, n_init, inputs, outputs, rng
+        As in `BoxOptimizer`.
+    kernels : sequence of Kernel or None
+    refit_every : int
+        Evaluations between refits; 0: never after the first.
+    search : Search or None
+    fits : FitSettings or None
+
+    Attributes
+    ----------
+    hyperparameters : list of M Fit
+        None before the first fit.
+    """
+
+    fits = True
+
+    def __init__(self, box, kernels, refit_every, *, search, fits, **shared):
+        super().__init__(box, **shared)
+        self.kernels = as_dictionary(kernels)
+        self.refit_every = count(refit_every, "refit_every", 0)
+        self.fit_settings = settings_of(FitSettings, fits, "fits")
+        self.maximiser = Maximiser(self.scaling.domain, search)
+        self.hyperparameters = [None] * len(self.kernels)
+        self._fitted_at = self._full_fit_at = 0  # mutants: the first fit sets both before use
+
+    def _build(self, X, y):
+        """Build the model from all data, in its units."""
+        raise NotImplementedError
+
+    def _predict(self, X):
+        """Return means and variances of f at model inputs, shape (M, n), of all components."""
+        raise NotImplementedError
+
+    def _propose(self):
+        if not self.in_initial_phase:
+            self._refit_if_due()
+        return super()._propose()
+
+    def _refit_due(self):
+        """Whether a refit is due; data that were all alike have no scale and are fitted again."""
+        since = self.n_told - self._fitted_at
+        if not self._fitted_at or (since and not self.scaling.informed):
+            return True
+        return 0 < self.refit_every <= since
+
+    def _refit_if_due(self):
+        if self._refit_due():
+            X, y = self.data()
+            self.scaling.fit(y)
+            self._build(self.scaling.x(X), self.scaling.y(y))
+            self._fitted_at = self.n_told
+
+    def _fit_components(self, X, y, noise_var, noise_bounds=None):
+        """Fit every component; one that fails keeps its last hyperparameters."""
+        settings = self.fit_settings
+        full = not self._fitted_at or self.n_told - self._full_fit_at >= settings.full_every
+        if full:
+            self._full_fit_at = self.n_told
+        for m, kernel in enumerate(self.kernels):
+            last = self.hyperparameters[m]
+            try:
+                found = fit(
+                    kernel, X, y, noise_var, settings, last, settings.restarts if full else 0,
+                    self.streams.algorithm,
+                    noise_bounds=noise_bounds, x_spread=self.scaling.domain.sides,
+                    y_square=self.scaling.square,
+                )  # fmt: skip
+            except np.linalg.LinAlgError:
+                if last is None:
+                    raise
+                self.n_failed_fits += 1
+            else:
+                self.hyperparameters[m] = found
+                self.n_fits_at_limit += bool(found.at_limit)
+        return self.hyperparameters
+
+    def posterior(self, X):
+        r"""Return mean and standard deviation of f under the mixture of all components.
+
+        .. math:: \mu = \sum_m w^m \mu^m, \qquad
+            \sigma^2 = \sum_m w^m \bigl[ (\sigma^m)^2 + (\mu^m - \mu)^2 \bigr]
+
+        A model that is due for a refit is refitted on a copy: looking does not change the run.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Points of the box.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (n,)
+            In units of y.
+
+        Raises
+        ------
+        ValueError, TypeError
+            X is not in the box; fewer than `n_init` observations have been told.
+
+        Notes
+        -----
+        Source: [EGPBO] Eq. (8).
+        """
+        X = self.box.check_all(X)
         if self.in_initial_phase:
-            return X[y.argmax()].copy()
+            raise ValueError(
+                f"no model yet: it is made after {self.n_init} observations, {self.n_told} told"
+            )
         model = self
         if self._refit_due():
             model = copy.deepcopy(self)
-            model.scaling.fit(y)
-            model._refit()
-        return X[model.posterior_mean(X).argmax()].copy()
+            model._refit_if_due()
+        means, variances = model._predict(model.scaling.x(X))
+        mean = model.weights @ means
+        var = model.weights @ (variances + (means - mean) ** 2)
+        return model.scaling.centre + model.scaling.scale * mean, model.scaling.scale * np.sqrt(var)
 
-    def result(self):
-        """Return the history as a tidy frame: t, x_1..x_d, y, component, status.
+    def recommend(self):
+        """Return the query with the largest posterior mean, shape (d,).
 
-        `component` is NaN for initial points and for points that were not asked for; `status`
-        is "ok" or "failed".
+        Before there is a model, that with the largest observation.
+
+        Raises
+        ------
+        ValueError
+            Nothing has been told yet.
         """
-        import pandas as pd
-
-        rows = [
-            (t, *x, y, np.nan if c is None else c, "failed" if np.isnan(y) else "ok")
-            for t, (x, y, c) in enumerate(self._history, start=1)
-        ]
-        names = [f"x_{i}" for i in range(1, self.box.dim + 1)]
-        return pd.DataFrame(rows, columns=["t", *names, "y", "component", "status"])
+        if self.in_initial_phase:
+            return super().recommend()
+        X, _ = self.data()
+        return X[first_of_best(self.posterior(X)[0])]
 
 
-def _scalar(y, where):
-    """Return one finite real number, or say where it came from."""
-    try:
-        value = np.squeeze(as_finite_array(y, "y"))
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            f"{where}: {error}; report a failed evaluation as tell(query, None)"
-        ) from None
-    if value.ndim:
-        raise ValueError(f"{where}: y must be one number, got an array of shape {value.shape}")
-    return float(value)
+def first_of_best(values):
+    """Return the place of the first value that is the largest up to rounding."""
+    return int(np.argmax(values >= values.max() - 1e-12 * np.abs(values).max()))

@@ -1,18 +1,20 @@
-"""Parallel evaluation: real workers of `concurrent.futures`, and workers on a simulated clock.
+"""Workers on a simulated clock: Algorithms 1 and 2 of [EGPBO] seen as one sequential search.
 
-Algorithm 1 of [EGPBO] is the mode "sync": K queries from one posterior, then K updates. Algorithm 2
-is "async": a worker that returns gets a new query at once. Pending points are not imputed.
+Algorithm 1 is the mode "sync": K queries from one posterior, then K updates. Algorithm 2 is
+"async": a worker that returns gets a new query at once. Pending points are not imputed. Real
+workers are those of `fivebo.common.search.loop.optimize`.
 """
 
+import copy
 import math
-from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 
 import numpy as np
 
-from fivebo.egpbo.box import whole
+from fivebo.common.checks import count, one_of
+from fivebo.common.search.loop import MODES
+from fivebo.common.search.optimizer import Asked, Optimizer, Told
 from fivebo.egpbo.optimizer import BoxOptimizer
-
-MODES = ("async", "sync")
 
 DURATIONS = {
     "uniform": lambda rng: 2 * rng.random(),
@@ -22,36 +24,31 @@ DURATIONS = {
 """Laws of evaluation times, all of mean 1. Source: [EGPBO] Sec. 3.2 cites work that uses these."""
 
 
-def _check(optimizer, n_workers, mode):
-    """Refuse what cannot run, above all sequential methods: workers would share one query."""
-    name = type(optimizer).__name__
-    if not isinstance(optimizer, BoxOptimizer):
-        raise TypeError(f"optimizer must be one of egpbo's with ask and tell, got {name}")
-    if whole(n_workers, "n_workers") > 1 and not optimizer.parallel:
-        raise ValueError(f"{name} hands out one query until it is told: use n_workers=1, or EGPTS")
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
+@dataclass(eq=False)
+class Job:
+    """A query with a worker: when it finishes, its place in the order of dispatch, what came of it.
+
+    `component` is the one that proposed it, see `EGPTS`; `answer` is the arguments of `tell`.
+    """
+
+    finish: float
+    order: int
+    query: np.ndarray
+    component: object
+    answer: tuple = ()
 
 
-def _n_dispatch(optimizer, n_workers, n_running, mode):
-    """Return how many queries to hand out: the initial points are waited for before the rest."""
-    if mode == "sync" and n_running:
-        return 0
-    free = n_workers - n_running
-    if optimizer.in_initial_phase:
-        return max(0, min(free, optimizer.n_init - optimizer.n_told - n_running))
-    return free
-
-
-class SimulatedWorkers:
+class SimulatedWorkers(Optimizer):
     """K workers with random evaluation times, seen as a sequential optimiser.
 
-    `ask` returns the query that finishes next and `tell` delivers its observation, so that any
-    loop can drive it; `clock` is the simulated time of the last delivery.
+    `ask` returns the query that finishes next and `tell` delivers its observation, and none of
+    another point, so that any loop can drive it. `clock` is the simulated time of the last
+    delivery.
 
     Parameters
     ----------
     optimizer : EGPTS
+        With one worker, any optimiser of this paper.
     n_workers : int
         K.
     mode : {"async", "sync"}
@@ -66,123 +63,115 @@ class SimulatedWorkers:
     """
 
     def __init__(self, optimizer, n_workers, mode, durations="exponential", *, rng):
-        _check(optimizer, n_workers, mode)
-        if durations not in DURATIONS:
-            raise ValueError(f"durations must be one of {', '.join(DURATIONS)}, got {durations!r}")
-        self.optimizer, self.n_workers, self.mode = optimizer, n_workers, mode
-        self._duration, self._rng = DURATIONS[durations], np.random.default_rng(rng)
-        self.clock = 0.0
-        self._running = []  # (time of finish, order of dispatch, query)
-        self._finished = []
-        self._order = 0
+        if not isinstance(optimizer, BoxOptimizer):
+            raise TypeError(
+                f"optimizer must be one of egpbo's with a box, got {type(optimizer).__name__}"
+            )
+        super().__init__(optimizer.streams)
+        self.n_workers = count(n_workers, "n_workers")
+        if n_workers > 1 and not optimizer.parallel:
+            raise ValueError(
+                f"{type(optimizer).__name__} hands out one query until it is told: use "
+                "n_workers=1, or EGPTS"
+            )
+        self.optimizer, self.fits = optimizer, optimizer.fits
+        self.mode = one_of(mode, "mode", MODES)
+        self.durations = one_of(durations, "durations", DURATIONS)
+        self._rng = np.random.default_rng(rng)
+        self.clock, self._order = 0.0, 0
+        self._running, self._finished = [], []
 
-    def ask(self):
-        """Return the query that finishes next, the same one until it is told."""
-        n = _n_dispatch(self.optimizer, self.n_workers, len(self._running), self.mode)
-        for _ in range(n):
-            finish = self.clock + self._duration(self._rng)
-            self._running.append((finish, self._order, self.optimizer.ask()))
+    def _propose(self):
+        """Hand out what can be; the next to finish is asked."""
+        free = self.n_workers - len(self._running)
+        if self.mode == "sync" and self._running:
+            free = 0
+        for _ in range(max(min(free, self.optimizer.room()), not self._running)):
+            finish = self.clock + DURATIONS[self.durations](self._rng)
+            query = self.optimizer.ask()
+            component = self.optimizer.pending[-1].note
+            self._running.append(Job(finish, self._order, query, component))
             self._order += 1
-        return min(self._running, key=lambda job: job[:2])[2].copy()
+        self.n_failed_fits = self.optimizer.n_failed_fits
+        self.n_fits_at_limit = self.optimizer.n_fits_at_limit
+        job = min(self._running, key=_next)
+        return Asked(job.query, job)
 
-    def tell(self, query, y):
+    def tell(self, done, y, *, query=None):
         """Deliver the observation of the query that `ask` returned; None if it failed.
 
-        Bad input is refused at once, in mode "sync" too, where the optimiser learns of it later.
+        Bad input is refused at once, in mode "sync" too, where the optimiser learns of it when
+        the round is over.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As `Optimizer.tell`, and for the observation of a point that was not asked for: a
+            worker delivers its query, possibly carried out elsewhere (`query`).
         """
-        if not self._running:
-            raise ValueError("no query is out: ask() first, then tell its observation")
-        job = min(self._running, key=lambda job: job[:2])
-        x, value = self.optimizer.validated(query, y)
-        if not np.array_equal(job[2], x):
-            raise ValueError(
-                f"query {x.tolist()} is not the one that finishes next, "
-                f"{job[2].tolist()}: tell what ask() returned"
-            )
-        if self.mode == "async":
-            self.optimizer.tell(query, y)
-        else:
-            self._finished.append((job[1], x, None if y is None else value))
+        super().tell(done, y, query=done if query is None else query)
+        told = self.told[-1]
+        job = told.note
+        job.answer = (told.query, told.value)
         self._running.remove(job)
-        self.clock = job[0]
-        if self.mode == "sync" and not self._running:
-            for _, x, value in sorted(self._finished, key=lambda done: done[0]):
-                self.optimizer.tell(x, value)
+        self._finished.append(job)
+        self.clock = job.finish
+        self._deliver()
+
+    def withdraw(self, query):
+        """Take back the query that finishes next; its worker is free. See `Optimizer.withdraw`."""
+        job = self.pending[self._place(query)].note
+        super().withdraw(query)
+        self.optimizer.withdraw(job.query)
+        self._running.remove(job)
+        self._deliver()
+
+    def _deliver(self):
+        """Tell the optimiser what has finished; in mode "sync" when the round is over."""
+        if self.mode == "async" or not self._running:
+            _tell(self.optimizer, self._finished)
             self._finished = []
 
+    def _informed(self):
+        """Return the optimiser, or a copy that has been told what waits for the round's end."""
+        if not self._finished:
+            return self.optimizer
+        informed = copy.deepcopy(self.optimizer)
+        _tell(informed, self._finished)
+        return informed
+
     def recommend(self):
-        """Return the optimiser's recommendation."""
-        return self.optimizer.recommend()
+        """Return the optimiser's recommendation from all that was told."""
+        return self._informed().recommend()
 
-    def result(self):
-        """Return the optimiser's history."""
-        return self.optimizer.result()
+    def posterior(self, X):
+        """Return the optimiser's posterior of all that was told."""
+        return self._informed().posterior(X)
 
+    def _own(self, query):
+        return self.optimizer._own(query)
 
-def run_workers(optimizer, objective, budget, n_workers=4, *, mode="async", executor=None):
-    """Maximise a function with workers that evaluate it at the same time.
+    def _learn(self, query, value, note):
+        """Take nothing here: `_deliver` tells the optimiser."""
 
-    Parameters
-    ----------
-    optimizer : EGPTS
-    objective : callable
-        ``objective(x) -> y``. If it raises, or returns no finite number, that evaluation has
-        failed: the others go on, and it is reported.
-    budget : int
-        Evaluations to start, failed ones included.
-    n_workers : int, optional
-        K.
-    mode : {"async", "sync"}, optional
-    executor : concurrent.futures.Executor, optional
-        Default: threads, which suit functions that release Python's lock or wait for something.
+    def _public(self, query):
+        return query.copy()
 
-    Returns
-    -------
-    DataFrame
-        The failures: columns evaluation (order of dispatch, from 1), x, error. Everything else
-        is in ``optimizer.result()``.
+    def _answers(self, query, asked):
+        return np.array_equal(query, asked)
 
-    Notes
-    -----
-    Source: [EGPBO] Algs. 1, 2, Sec. 3.2.
-    """
-    import pandas as pd
+    def _columns(self):
+        return self.optimizer._columns()
 
-    _check(optimizer, n_workers, mode)
-    whole(budget, "budget", 0)
-    if executor is None:
-        with ThreadPoolExecutor(n_workers) as own:
-            return run_workers(optimizer, objective, budget, n_workers, mode=mode, executor=own)
-    running, started, failures = {}, 0, []
-    until = ALL_COMPLETED if mode == "sync" else FIRST_COMPLETED
-    while running or started < budget:
-        n = min(_n_dispatch(optimizer, n_workers, len(running), mode), budget - started)
-        for _ in range(n):
-            started += 1
-            x = optimizer.ask()
-            running[executor.submit(objective, x.copy())] = (started, x)
-        done, _ = wait(running, return_when=until)
-        for future in sorted(done, key=lambda f: running[f][0]):
-            evaluation, x = running.pop(future)
-            error = _deliver(optimizer, future, x)
-            if error:
-                failures.append((evaluation, x, error))
-    return pd.DataFrame(failures, columns=["evaluation", "x", "error"])
+    def _row(self, entry):
+        return self.optimizer._row(Told(entry.query, entry.value, entry.note.component))
 
 
-def _deliver(optimizer, future, x):
-    """Tell the optimiser what a worker returned; return why the evaluation failed, or None."""
-    error = future.exception()
-    if error is None:
-        try:
-            if future.result() is None:
-                raise TypeError("the objective returned None")
-            optimizer.tell(x, future.result())
-        except (TypeError, ValueError) as refused:  # no finite number; the state is unchanged
-            error = refused
-        else:
-            return None
-    if not isinstance(error, Exception):
-        raise error  # KeyboardInterrupt, SystemExit
-    optimizer.tell(x, None)
-    return f"{type(error).__name__}: {error}"
+def _next(job):
+    return job.finish, job.order
+
+
+def _tell(optimizer, jobs):
+    """Tell what jobs found, in the order of their dispatch."""
+    for job in sorted(jobs, key=lambda job: job.order):
+        optimizer.tell(*job.answer, query=job.query)

@@ -10,8 +10,9 @@ from typing import Literal
 
 import numpy as np
 
+from fivebo.common.checks import count
+from fivebo.common.search.domains import Box
 from fivebo.egpbo import robot
-from fivebo.egpbo.box import Box, whole
 from fivebo.egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
 
 
@@ -256,7 +257,7 @@ class PriorProblem:
                 f"families and length_scales must have the same length, got {len(self.families)} "
                 f"and {len(self.length_scales)}"
             )
-        whole(self.sup_samples, "sup_samples")
+        count(self.sup_samples, "sup_samples")
         if self.member is not None and not 0 <= self.member < len(self.families):
             raise ValueError(f"member must lie in 0..{len(self.families) - 1}, got {self.member}")
 

@@ -3,7 +3,7 @@
 Every paper has this module; the command line and the runner know nothing else of a paper.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fivebo.egpbo import problems, tuning
@@ -44,9 +44,10 @@ class Params:
 
     Parameters
     ----------
-    dictionary : {"mixed", "rbf", "rbf-variance", "prior"}
+    dictionary : {"mixed", "rbf", "rbf-variance", "prior", "prior-known"}
         Kernels of EGP-TS, BanditBO and EXP3BO: four kinds, 11 RBF lengthscales, the 11 values read
-        as squared lengthscales, or the kernels that the problem draws from.
+        as squared lengthscales, or the kernels that the problem draws from, with a magnitude that
+        is fitted or that of the problem.
     n_features : int
         D.
     noise_var : float
@@ -72,7 +73,7 @@ class Params:
     restarts, full_every : int
         Random restarts of a full fit of hyperparameters, and how often a fit is full.
     magnitude_bounds, length_bounds : tuple of float
-        Limits of hyperparameters.
+        Limits of hyperparameters, see `egpbo.evidence.FitSettings`.
     bayes_samples, bayes_warm_up : int
         Samples and sampler steps of fully Bayesian GP-TS.
     bayes_length_prior, bayes_magnitude_prior, bayes_noise_prior : tuple of float
@@ -89,7 +90,7 @@ class Params:
         Law of their evaluation times.
     """
 
-    dictionary: Literal["mixed", "rbf", "rbf-variance", "prior"] = "mixed"
+    dictionary: Literal["mixed", "rbf", "rbf-variance", "prior", "prior-known"] = "mixed"
     n_features: int = 50
     noise_var: float = 0.01
     refit_every: int = 50
@@ -119,10 +120,13 @@ class Params:
 
     def kernels(self, instance):
         """Return the dictionary for an instance."""
-        if self.dictionary == "prior":
+        if self.dictionary in ("prior", "prior-known"):
             if not hasattr(instance, "kernels"):
-                raise ValueError("dictionary='prior' needs problem prior, whose kernels it takes")
-            return instance.kernels
+                raise ValueError(
+                    f"dictionary={self.dictionary!r} needs problem prior, whose kernels it takes"
+                )
+            known = instance.prior_var if self.dictionary == "prior-known" else None
+            return tuple(replace(kernel, variance=known) for kernel in instance.kernels)
         if self.dictionary == "mixed":
             return mixed_dictionary()
         return rbf_dictionary(as_variance=self.dictionary == "rbf-variance")

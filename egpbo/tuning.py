@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from fivebo.egpbo.box import Box
+from fivebo.common.search.domains import Box
 from fivebo.egpbo.problems import Instance
 
 SAMPLE = "data/bundled/transportation/tmd_sample.csv.gz"

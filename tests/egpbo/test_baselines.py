@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
+from fivebo.common.gp.posterior import GP
 from fivebo.egpbo import EGPEI, EXP3BO, GPEI, BanditBO, FullyBayesianGPTS, Kernel, Search
 from fivebo.egpbo.bayes import BayesSettings, HyperparameterSampler
 from fivebo.egpbo.evidence import FitSettings
-from fivebo.egpbo.expected_improvement import ExactGP, _Improvement, expected_improvement
+from fivebo.egpbo.expected_improvement import MixtureImprovement
 from fivebo.egpbo.features import features
 
 BOX = [[0.0, 1.0], [0.0, 1.0]]
@@ -85,8 +86,8 @@ def test_hyperparameter_samples_follow_the_posterior():
     settings = BayesSettings(
         n_samples=40, warm_up=60, length_prior=(0.05, 2.0), magnitude_prior=(1.0, 20.0)
     )
-    sampler = HyperparameterSampler(settings, 0.2)
-    samples = np.concatenate([sampler.draw(X, y, rng) for _ in range(25)])
+    sampler = HyperparameterSampler(settings)
+    samples = np.concatenate([sampler.draw(X, y, 0.2, rng) for _ in range(25)])
     assert samples.shape == (1000, 3)
     assert (samples.min(0) >= [0.05, 1.0, 0.1]).all()
     assert (samples.max(0) <= [2.0, 20.0, 0.3]).all()
@@ -114,62 +115,64 @@ def test_fully_bayesian_weights_are_equal_and_stay_so():
     assert (np.abs(a.ensemble.noise_vars / 0.01 - 1) <= 0.5).all()  # U[0.5, 1.5] of sigma_n^2
 
 
-@pytest.mark.paper("egpbo", "s54-ei")
-def test_expected_improvement_by_simulation():
-    rng = np.random.default_rng(0)
-    draws = rng.normal(0.3, 0.7, 400_000)
-    assert expected_improvement(0.3, 0.7, 0.5) == pytest.approx(
-        np.maximum(draws - 0.5, 0).mean(), abs=0.003
-    )
-    assert expected_improvement(0.3, 0.0, 0.1) == pytest.approx(0.2)
-    assert expected_improvement(0.3, 0.0, 0.5) == 0
-
-
 class Fixed:
     def __init__(self, mean, std):
         self.mean, self.std = mean, std
 
     def predict(self, X):
-        return np.full(len(X), self.mean), np.full(len(X), self.std)
+        return np.full(len(X), self.mean), np.full(len(X), self.std**2)
 
 
-@pytest.mark.paper("egpbo", "s54-mixture")
-def test_mixture_improvement_by_simulation():
+@pytest.mark.paper("egpbo", "s54-ei", "s54-mixture")
+@pytest.mark.parametrize("weights", [[1.0], [0.5, 0.3, 0.2]])
+def test_mixture_improvement_by_simulation(weights):
     rng = np.random.default_rng(1)
-    weights, means, stds = np.array([0.5, 0.3, 0.2]), [0.0, 0.4, -0.5], [0.5, 0.2, 1.0]
-    acquisition = _Improvement(
-        [Fixed(m, s) for m, s in zip(means, stds, strict=True)], weights, 0.2
-    )
-    m = rng.choice(3, 400_000, p=weights)
+    means, stds = [0.0, 0.4, -0.5][: len(weights)], [0.5, 0.2, 1.0][: len(weights)]
+    gps = [Fixed(m, s) for m, s in zip(means, stds, strict=True)]
+    m = rng.choice(len(weights), 400_000, p=weights)
     draws = rng.normal(np.take(means, m), np.take(stds, m))
-    assert acquisition(np.zeros((1, 2)))[0] == pytest.approx(
-        np.maximum(draws - 0.2, 0).mean(), abs=0.003
+    found = np.exp(MixtureImprovement(gps, weights, 0.2)(np.zeros((1, 2)))[0])
+    assert found == pytest.approx(np.maximum(draws - 0.2, 0).mean(), abs=0.003)
+
+
+@pytest.mark.paper("egpbo", "s54-ei", "s54-mixture")
+@pytest.mark.parametrize("best", [0.5, 60.0])
+def test_the_gradient_of_the_improvement_by_differences(best):
+    rng = np.random.default_rng(3)
+    X, y = rng.random((9, 2)), rng.standard_normal(9)
+    gps = [
+        GP(Kernel(family).exact(scale), 0.01).condition(X, y)
+        for family, scale in (("rbf", 0.4), ("matern-3/2", [0.3, 0.9]))
+    ]
+    acquisition, x = MixtureImprovement(gps, [0.7, 0.3], best), np.array([0.45, 0.31])
+    value, gradient = acquisition.value_and_gradient(x)
+    assert value == pytest.approx(acquisition(x[None])[0])
+    steps = 1e-5 * np.eye(2)
+    np.testing.assert_allclose(
+        gradient, (acquisition(x + steps) - acquisition(x - steps)) / 2e-5, rtol=1e-6
     )
 
 
 @pytest.mark.paper("egpbo", "s5-gp-ei")
-def test_exact_gp_predicts_as_scikit_learns():
-    rng = np.random.default_rng(2)
-    X = rng.random((12, 2))
-    y = np.sin(5 * X[:, 0]) + X[:, 1]
-    gp = ExactGP(Kernel("rbf", ard=True), FitSettings())
-    gp.fit(X, y, 1, rng)
-    magnitude, *scales, noise = gp.values
-    kernel = ConstantKernel(magnitude) * RBF(scales)
-    model = GaussianProcessRegressor(kernel, alpha=noise, optimizer=None).fit(X, y)
-    Z = rng.random((7, 2))
-    mean, std = model.predict(Z, return_std=True)
-    np.testing.assert_allclose(gp.predict(Z)[0], mean, atol=1e-8)
-    np.testing.assert_allclose(gp.predict(Z)[1], std, atol=1e-5)
-    noisy = GaussianProcessRegressor(kernel + WhiteKernel(noise), alpha=0, optimizer=None)
-    assert gp.evidence == pytest.approx(noisy.fit(X, y).log_marginal_likelihood_value_, rel=1e-8)
+def test_the_fitted_gp_predicts_as_scikit_learns():
+    a = GPEI(BOX, Kernel("rbf", ard=True), n_init=4, fits=FitSettings(restarts=0), rng=2)
+    drive(a, 8)
+    a.ask()  # refits
+    (found,), (X, y) = a.hyperparameters, a.data()
+    Z = np.random.default_rng(2).random((7, 2))
+    kernel = ConstantKernel(found.kernel.variance) * RBF(found.kernel.length_scale)
+    model = GaussianProcessRegressor(kernel, alpha=found.noise_var, optimizer=None)
+    theirs = model.fit(X, (y - y.mean()) / y.std()).predict(Z, return_std=True)
+    mean, std = a.posterior(Z)
+    np.testing.assert_allclose(mean, y.mean() + y.std() * theirs[0], atol=1e-6)
+    np.testing.assert_allclose(std, y.std() * theirs[1], atol=1e-5)
 
 
 @pytest.mark.paper("egpbo", "s54-sampled", "code-ei-weights")
 def test_egp_ei_weighs_by_evidence_and_one_kernel_is_gp_ei():
     a = EGPEI(BOX, [Kernel("rbf"), Kernel("matern-3/2")], n_init=6, rng=0)
     drive(a, 7)
-    evidences = np.array([gp.evidence for gp in a.gps])
+    evidences = np.array([h.evidence for h in a.hyperparameters])
     expected = np.exp(evidences - evidences.max())
     np.testing.assert_allclose(a.weights, expected / expected.sum())
     search = Search(n_screen=40, n_polish=1)
@@ -200,13 +203,13 @@ def test_egp_ei_improves_on_the_best_observation_under_refitted_kernels(form, mo
         y = a.data()[1]
         assert a._fitted_at == t
         assert seen[-1].best == pytest.approx((y.max() - y.mean()) / y.std())
-        assert all(1e-4 <= gp.values[-1] <= 1 for gp in a.gps)
+        assert all(0.99e-4 <= h.noise_var <= 1.01 for h in a.hyperparameters)
         if form == "mixture":
             assert seen[-1].gps == a.gps
-            np.testing.assert_array_equal(seen[-1].weights, a.weights)
+            np.testing.assert_array_equal(seen[-1].log_weights, np.log(a.weights))
             assert t == 5 or not np.array_equal(weights, a.weights)
         else:
-            assert (len(seen[-1].gps), seen[-1].weights) == (1, [1.0])
+            assert (len(seen[-1].gps), *seen[-1].log_weights) == (1, 0.0)
 
 
 @pytest.mark.paper("egpbo", "s5-gp-ei")
@@ -219,9 +222,9 @@ def test_gp_ei_finds_a_simple_maximum():
 
 
 def test_matrices_that_rounding_leaves_indefinite_have_no_density():
-    sampler = HyperparameterSampler(BayesSettings(length_prior=(0.1, 1e3)), 1e-14)
+    sampler = HyperparameterSampler(BayesSettings(length_prior=(0.1, 1e3)))
     X = np.random.default_rng(0).random((20, 2))
-    P = np.array([[np.log(900.0), np.log(90.0), 1e-14], [np.log(0.101), np.log(2.0), 1e-14]])
-    found = sampler.log_density(P, ((X[:, None] - X) ** 2).sum(-1), X[:, 0])
+    P = np.array([[np.log(900.0), np.log(90.0), 1.0], [np.log(0.101), np.log(2.0), 1.0]])
+    found = sampler.log_density(P, X, X[:, 0], 1e-14)
     assert found[0] == -np.inf
     assert np.isfinite(found[1])

@@ -7,7 +7,6 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 from fivebo.egpbo.features import (
     Kernel,
     SampledFunction,
-    correlation,
     draw_frequencies,
     features,
     mixed_dictionary,
@@ -67,8 +66,9 @@ def test_matern_draws_share_one_mixing_variable_for_all_coordinates():
 @pytest.mark.parametrize("family", ["rbf", "matern-3/2", "matern-5/2"])
 def test_correlations_are_scikit_learns(family):
     r = np.linspace(0, 4, 9)[:, None]
+    zero = np.zeros((1, 1))
     exact = RBF() if family == "rbf" else Matern(nu={"3": 1.5, "5": 2.5}[family[7]])
-    np.testing.assert_allclose(correlation(family, r), exact(r, [[0.0]]), atol=1e-12)
+    np.testing.assert_allclose(Kernel(family).exact(1.0)(r, zero), exact(r, zero), atol=1e-12)
 
 
 @pytest.mark.paper("egpbo", "s3-gradient")
@@ -100,6 +100,7 @@ def test_dictionaries():
         ({"family": "cosine"}, "family"),
         ({"length_scale": 0.0}, "length_scale must lie in"),
         ({"length_scale": 1.0, "ard": True}, "ard"),
+        ({"variance": -1.0}, "variance must lie in"),
     ],
 )
 def test_bad_kernels_are_refused(settings, match):

@@ -5,7 +5,7 @@ import itertools
 import pandas as pd
 
 from fivebo.common.page.plotting import panels
-from fivebo.egpbo import figures
+from fivebo.egpbo import figures_common
 
 
 class Trace:
@@ -23,7 +23,7 @@ class Trace:
 
 def test_lines_that_coincide_are_drawn_ever_narrower():
     _, (ax,) = panels(["Iris"])
-    data = figures._curves(ax, Trace(), "fig5", "iris", "best_accuracy", "accuracy", False)
+    data = figures_common.curves(ax, Trace(), "fig5", "iris", "best_accuracy", "accuracy", False)
     assert data["mean"].nunique() == 1
     widths = [line.get_linewidth() for line in ax.lines]
     assert len(widths) == 3

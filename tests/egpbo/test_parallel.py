@@ -1,11 +1,12 @@
 """Synchronous and asynchronous workers, simulated and real."""
 
-import threading
-import time
+import copy
+import pickle
 
 import numpy as np
 import pytest
 
+from fivebo.common.search.loop import optimize
 from fivebo.egpbo import (
     EGPEI,
     EGPTS,
@@ -16,7 +17,6 @@ from fivebo.egpbo import (
     RandomSearch,
     Search,
     SimulatedWorkers,
-    run_workers,
 )
 from fivebo.egpbo.evidence import FitSettings
 from fivebo.egpbo.parallel import DURATIONS
@@ -55,8 +55,7 @@ def test_one_worker_is_the_sequential_method_in_both_modes():
         workers = SimulatedWorkers(make(), 1, mode, rng=np.random.default_rng(0))
         assert drive(workers, 16).equals(sequential.result())
     for mode in ("sync", "async"):
-        real = make()
-        assert run_workers(real, f, 16, 1, mode=mode).empty
+        real = optimize(make(), f, 16, mode=mode, progress=False)
         assert real.result().equals(sequential.result())
 
 
@@ -64,14 +63,14 @@ def test_one_worker_is_the_sequential_method_in_both_modes():
 def test_a_synchronous_round_uses_one_posterior():
     optimizer = make()
     for _ in range(4):
-        optimizer.tell(optimizer.ask(), f(optimizer.pending[-1].x))
+        optimizer.tell(optimizer.ask(), f(optimizer.pending[-1].query))
     X = optimizer.ask(3)
     assert X.shape == (3, 2)
     assert len(np.unique(X, axis=0)) == 3
     theta = optimizer.ensemble.theta.copy()
     one_by_one = make()
     for _ in range(4):
-        one_by_one.tell(one_by_one.ask(), f(one_by_one.pending[-1].x))
+        one_by_one.tell(one_by_one.ask(), f(one_by_one.pending[-1].query))
     np.testing.assert_array_equal(X, [one_by_one.ask() for _ in range(3)])
     np.testing.assert_array_equal(theta, one_by_one.ensemble.theta)
     for x in X[::-1]:  # in any order
@@ -86,14 +85,14 @@ def test_a_synchronous_round_uses_one_posterior():
 def test_a_returning_worker_gets_a_query_from_the_updated_posterior():
     optimizer = make()
     for _ in range(4):
-        optimizer.tell(optimizer.ask(), f(optimizer.pending[-1].x))
+        optimizer.tell(optimizer.ask(), f(optimizer.pending[-1].query))
     first, second = optimizer.ask(), optimizer.ask()
     before = optimizer.ensemble.theta.copy()
     optimizer.tell(second, f(second))  # out of order
     assert not np.array_equal(before, optimizer.ensemble.theta)
     optimizer.ask()
     assert len(optimizer.pending) == 2
-    np.testing.assert_array_equal(optimizer.pending[0].x, first)
+    np.testing.assert_array_equal(optimizer.pending[0].query, first)
     model = optimizer.ensemble
     u = optimizer.scaling.x(second)
     assert model.features(u)[0] == pytest.approx(phi(u, model.V[0]))
@@ -147,57 +146,43 @@ def test_the_initial_design_is_the_same_for_every_number_of_workers():
 def test_only_the_query_that_finishes_next_can_be_told():
     workers = SimulatedWorkers(make(), 2, "async", rng=np.random.default_rng(0))
     workers.ask()
-    with pytest.raises(ValueError, match="finishes next"):
+    with pytest.raises(ValueError, match="not pending; pending are"):
         workers.tell([0.0, 0.0], 1.0)
+    asked = workers.ask()
+    workers.tell(asked.round(2), 1.0, query=asked)  # carried out elsewhere
+    np.testing.assert_array_equal(workers.optimizer.data()[0], asked.round(2)[None])
 
 
+@pytest.mark.paper("egpbo", "alg1-workers", "alg2-dispatch")
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_a_worker_that_fails_does_not_stop_the_others(mode):
-    lock, seen = threading.Lock(), []
-
+def test_real_workers_that_fail_do_not_stop_the_others(mode):
     def unstable(x):
-        with lock:
-            seen.append(x)
-            n = len(seen)
-        time.sleep(0.002)
-        if n == 3:
+        if -1.5 < x[0] < -0.5:
             raise RuntimeError("out of memory")
-        if n == 7:
-            return float("nan")
-        if n == 9:
-            return None
         return f(x)
 
-    optimizer = make()
-    failures = run_workers(optimizer, unstable, 24, 4, mode=mode)
-    assert len(seen) == len(optimizer.result()) == 24
-    assert len(failures) == 3
-    text = " ".join(failures["error"])
-    assert "RuntimeError: out of memory" in text
-    assert "finite" in text
-    assert "None" in text
+    optimizer = optimize(make(), unstable, 24, n_workers=4, mode=mode, progress=False)
     told = optimizer.result()
-    assert (told["status"] == "failed").sum() == 3
-    failed = told[told["status"] == "failed"][["x_1", "x_2"]].to_numpy()
-    for x in failures["x"]:
-        assert (failed == x).all(1).any()
+    failed = (told["x_1"] > -1.5) & (told["x_1"] < -0.5)
+    assert len(told) == 24
+    assert failed.any()
+    assert ((told["status"] == "failed") == failed).all()
     assert not optimizer.pending
     assert np.isfinite(optimizer.weights).all()
 
 
-def test_all_workers_failing_ends_the_run():
-    def broken(x):
-        raise ValueError("never")
-
-    assert len(run_workers(make(), broken, 9, 4)) == 9
-
-
-def test_an_interrupt_is_not_a_failed_evaluation():
-    def interrupted(x):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_workers(make(), interrupted, 3, 2)
+def test_initial_points_are_waited_for_before_the_rest():
+    optimizer = make()
+    assert optimizer.room() == 4
+    X = optimizer.ask(3)
+    assert optimizer.room() == 1
+    optimizer.tell(X[0], None)  # one more takes its place
+    assert optimizer.room() == 2
+    optimizer.ask(3)
+    assert optimizer.room() == 0
+    for x in [asked.query for asked in optimizer.pending]:
+        optimizer.tell(x, f(x))
+    assert optimizer.room() == np.inf
 
 
 @pytest.mark.parametrize(
@@ -212,11 +197,6 @@ def test_bad_settings_are_refused(settings, match):
     given = {"n_workers": 2, "mode": "async"} | settings
     with pytest.raises(ValueError, match=match):
         SimulatedWorkers(make(), rng=np.random.default_rng(0), **given)
-    if "durations" not in settings:
-        with pytest.raises(ValueError, match=match):
-            run_workers(make(), f, 3, **given)
-    with pytest.raises(ValueError, match="budget"):
-        run_workers(make(), f, -1)
 
 
 SEQUENTIAL = {
@@ -228,20 +208,15 @@ SEQUENTIAL = {
 @pytest.mark.parametrize("name", SEQUENTIAL)
 def test_sequential_methods_do_not_hand_one_query_to_several_workers(name):
     optimizer = SEQUENTIAL[name](BOX, n_init=4, rng=0)
-    calls = []
     with pytest.raises(ValueError, match=f"{name} hands out one query .* n_workers=1"):
-        run_workers(optimizer, lambda x: calls.append(x) or f(x), 6, 2)
-    with pytest.raises(ValueError, match="n_workers=1"):
         SimulatedWorkers(optimizer, 2, "async", rng=0)
-    assert not calls
-    assert run_workers(optimizer, f, 5, 1).empty
-    assert len(optimizer.result()) == 5
+    assert len(drive(SimulatedWorkers(optimizer, 1, "async", rng=0), 5)) == 5
 
 
 def test_workers_need_an_optimiser():
     nested = SimulatedWorkers(make(), 2, "sync", rng=0)
-    with pytest.raises(TypeError, match="ask and tell, got SimulatedWorkers"):
-        run_workers(nested, f, 3, 2)
+    with pytest.raises(TypeError, match="with a box, got SimulatedWorkers"):
+        SimulatedWorkers(nested, 2, "sync", rng=0)
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
@@ -260,14 +235,49 @@ def test_bad_input_to_simulated_workers_is_refused_at_once(mode, y, error):
 
 
 def test_nothing_is_told_before_it_is_asked():
-    with pytest.raises(ValueError, match=r"ask\(\) first"):
+    with pytest.raises(ValueError, match="pending are none"):
         SimulatedWorkers(make(), 2, "sync", rng=0).tell([0.0, 0.5], 1.0)
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_simulated_workers_copy_and_pickle_at_any_moment(mode):
+    workers = SimulatedWorkers(make(), 3, mode, rng=0)
+    whole = drive(copy.deepcopy(workers), 14)
+    for left in range(14, 0, -1):
+        x = workers.ask()
+        assert drive(pickle.loads(pickle.dumps(workers)), left).equals(whole)
+        workers.tell(x, f(x))
+        workers.recommend()
+    assert workers.result().equals(whole)
+
+
+def test_a_recommendation_within_a_round_knows_what_has_come_back():
+    workers = SimulatedWorkers(make(), 4, "sync", rng=0)
+    x = workers.ask()
+    workers.tell(x, 50.0)
+    np.testing.assert_array_equal(workers.recommend(), x)
+    assert workers.optimizer.n_told == 0  # until the round is over
+    with pytest.raises(ValueError, match="no model yet"):
+        workers.posterior([x])
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_a_query_that_is_withdrawn_frees_its_worker(mode):
+    workers = SimulatedWorkers(make(), 2, mode, rng=0)
+    drive(workers, 6)
+    x = workers.ask()
+    workers.withdraw(x)
+    assert not workers.pending
+    assert len(workers.optimizer.pending) == len(workers._running) + len(workers._finished)
+    assert len(drive(workers, 6)) == 12
+    workers.tell(workers.ask(), None)
+    assert workers.result()["status"].tolist() == ["ok"] * 12 + ["failed"]
 
 
 def test_integers_of_numpy_are_integers():
     optimizer = make(n_init=np.int64(3), n_features=np.int32(8), refit_every=np.int64(6))
-    assert run_workers(optimizer, f, np.int64(5), np.int64(2)).empty
+    optimize(optimizer, f, np.int64(5), n_workers=np.int64(2), progress=False)
     assert optimizer.ask(np.int64(3)).shape == (3, 2)
-    for wrong in (3.0, True, "3", 0):
-        with pytest.raises(ValueError, match="n must be an integer >= 1"):
+    for wrong, error in ((3.0, TypeError), (True, TypeError), ("3", TypeError), (0, ValueError)):
+        with pytest.raises(error, match="n must be an integer >= 1"):
             optimizer.ask(wrong)
