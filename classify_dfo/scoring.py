@@ -75,7 +75,7 @@ class Scorer:
         """Take p^(t-1), p^(t), h^(t) and the threshold of the round; NaN before the first fit."""
         self.before, self.logs = self.logs, sampler.log_probabilities()
         if self.step > 1:
-            self.h = self.search.decide(sampler.domain.features)
+            self.h = self.search.decide(sampler.domain.unit)
             self.alpha = np.quantile(self.values, self.params.quantile)
         self.values, self.sampler = values, sampler
 
@@ -120,7 +120,7 @@ class Scorer:
     def _css_difference(self):
         if self.step == 1:
             return np.nan
-        search, rows = self.search, self.instance.domain.features
+        search, rows = self.search, self.instance.domain.unit
         X = rows[np.concatenate(search.batches[:-1])]
         exact = HalfSpaceCSS().fit(X, search.labels, None)(rows)
         return np.mean(exact != self.h)
