@@ -81,8 +81,8 @@ class CMAES(BatchOptimizer):
 
     It works on the unit cube. Its draws, the first batch included, come from the stream
     "algorithm", its starting point from "initial". A batch that was carried out slightly elsewhere
-    is learnt as if where it was asked, and one with less than half its values not at all. Source: [CDFO] Sec. 4; population, starting
-    point and step size are ASSUMED.
+    is learnt as if where it was asked, one with less than half its values not at all. Source:
+    [CDFO] Sec. 4; population, starting point and step size are ASSUMED.
 
     Parameters
     ----------

@@ -87,12 +87,12 @@ class BatchOptimizer(Optimizer):
     def _place(self, query):
         own = self._own(query)
         if not self.pending:
-            raise ValueError("no batch is pending: ask() for one before tell()")
+            raise ValueError("the batch is not pending, none is: ask() for one before tell()")
         asked = self.pending[0].query
         if not np.array_equal(own, asked):
             raise ValueError(
-                f"batch must be the pending one of {len(asked)} queries, in its order; call ask() "
-                "to see it. In a box, tell(done, y, query=asked) takes what was carried out "
+                f"the batch is not pending: ask() shows the {len(asked)} queries that are, in "
+                "their order. In a box, tell(done, y, query=asked) takes what was carried out "
                 "slightly elsewhere"
             )
         return 0

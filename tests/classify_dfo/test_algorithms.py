@@ -134,8 +134,8 @@ def test_without_repeats_no_action_is_measured_twice_and_the_end_is_said():
         ("same", np.ones(19), ValueError, "must hold 20 numbers"),
         ("same", np.append(np.ones(19), np.nan), ValueError, "must be finite"),
         ("same", ["a"] * 20, TypeError, "real numbers"),
-        ("reversed", np.ones(20), ValueError, "must be the pending one"),
-        ("half", np.ones(10), ValueError, "must be the pending one"),
+        ("reversed", np.ones(20), ValueError, "the batch is not pending"),
+        ("half", np.ones(10), ValueError, "the batch is not pending"),
         ("outside", np.ones(20), ValueError, "row numbers from 0 to 199"),
     ],
 )

@@ -573,6 +573,18 @@ def test_gp_ei_does_not_depend_on_the_unit_of_the_values(scale):
     assert runs[0].batches[2][0] == runs[1].batches[2][0]
 
 
+@pytest.mark.parametrize(("unit", "shift"), [(1e-12, 0), (1e12, 0), (1e-50, 0), (1.0, 1e3)])
+def test_gp_ei_does_not_depend_on_the_unit_of_the_features(unit, shift):
+    features = np.random.default_rng(0).random((80, 2))
+    values = ((features - 0.3) ** 2).sum(axis=1)
+    runs = [GPEI(Catalogue(f), batch=8, rng=1) for f in (features, shift + unit * features)]
+    for run in runs:
+        for _ in range(4):
+            batch = run.ask()
+            run.tell(batch, values[batch])
+    np.testing.assert_array_equal(runs[0].batches, runs[1].batches)
+
+
 def test_cma_es_says_that_it_needs_two_inputs():
     with pytest.raises(ValueError, match="CMAES needs a box of at least 2 inputs"):
         CMAES(Box([[0, 1]]), batch=5)
