@@ -14,6 +14,20 @@ ROUNDING = 1e-12
 """How far above a threshold rounding can put a score, relative to the scores' range."""
 
 
+def threshold(scores, quantile):
+    """Return alpha, a quantile of scores; those above it by rounding only are not above it.
+
+    Source: [CDFO] Alg. 1, l. 5.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Of the last batch.
+    quantile : float
+    """
+    return np.quantile(scores, quantile) + ROUNDING * np.ptp(scores)
+
+
 @dataclass(frozen=True)
 class Values:
     r"""Function values: all points ever measured are labelled by the present threshold.
@@ -61,12 +75,8 @@ class Values:
         y, pairs
             Answers of the last batch.
         """
-        return self._above(np.concatenate(scores), scores[-1])
-
-    def _above(self, scores, last):
-        """Return which scores are above the threshold; what rounding puts there is low."""
-        alpha = np.quantile(last, self.quantile)  # l. 5
-        return (scores > alpha + ROUNDING * np.ptp(last)).astype(int)
+        alpha = threshold(scores[-1], self.quantile)  # l. 5
+        return (np.concatenate(scores) > alpha).astype(int)
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,8 @@ class Order(Values):
 
     def relabel(self, scores, labels, y, pairs):
         """Return the old labels followed by those of the last batch."""
-        return np.append(labels, self._above(scores[-1], scores[-1]))
+        alpha = threshold(scores[-1], self.quantile)  # l. 5
+        return np.append(labels, scores[-1] > alpha).astype(int)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fivebo.classify_dfo.feedback import threshold
 from fivebo.classify_dfo.selective import HalfSpaceCSS
 from fivebo.classify_dfo.theory import (
     corollary1_bound,
@@ -76,7 +77,7 @@ class Scorer:
         self.before, self.logs = self.logs, sampler.log_probabilities()
         if self.step > 1:
             self.h = self.search.decide(sampler.domain.unit)
-            self.alpha = np.quantile(self.values, self.params.quantile)
+            self.alpha = threshold(self.values, self.params.quantile)
         self.values, self.sampler = values, sampler
 
     def _gap(self, value):
@@ -105,7 +106,7 @@ class Scorer:
             return np.nan
         batches = self.search.batches[: self.step - 1]
         values = [self.instance.evaluate(batch) for batch in batches]
-        alpha = np.quantile(values[-1], self.params.quantile)
+        alpha = threshold(values[-1], self.params.quantile)
         return np.mean(labels != (np.concatenate(values) > alpha))
 
     def _cut_coverage(self):
