@@ -10,12 +10,11 @@ __all__, __getattr__ = public_names(
     "classify_dfo",
     {
         "RepeatedClassification": "algorithms",
-        "Judge": "feedback",
+        "Judge": "algorithms",
         "Values": "feedback",
         "Order": "feedback",
         "Comparisons": "feedback",
         "Catalogue": "spaces",
-        "Box": "spaces",
         "Enumeration": "samplers",
         "Perturbation": "samplers",
         "ImportanceSampling": "samplers",
@@ -28,6 +27,6 @@ __all__, __getattr__ = public_names(
         "RandomSearch": "baselines",
         "CMAES": "baselines",
         "GPEI": "baselines",
-        "BoxClassifier": "baselines",
+        "BoxClassifier": "box_classifier",
     },
 )

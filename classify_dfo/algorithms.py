@@ -5,12 +5,15 @@ Lines are counted as the listing does: 1-3 the first batch, 4 the loop, 5 the th
 classifier, 7 the weights, 8-9 the next batch, 11-12 the best of the last batch.
 """
 
+import copy
+
 import numpy as np
 
 from fivebo.classify_dfo.classifiers import ForestConsensus
 from fivebo.classify_dfo.feedback import Values
 from fivebo.classify_dfo.optimizer import BatchOptimizer
 from fivebo.classify_dfo.spaces import first_batch
+from fivebo.common.search.optimizer import Asked
 
 
 class RepeatedClassification(BatchOptimizer):
@@ -23,9 +26,11 @@ class RepeatedClassification(BatchOptimizer):
     Parameters
     ----------
     sampler : Enumeration, Perturbation or ImportanceSampling
-        Action space, eta and the distribution p^(t); one of its own for each search.
+        Action space, eta and the distribution p^(t), of which the search keeps a copy.
     classifier : object with fit(X, z, rng), optional
-        Returns h, a function from features (m, d) to [0, 1]; default: `ForestConsensus`.
+        Returns h, a function from features (m, d) to [0, 1]; default: `ForestConsensus`. The
+        features of both are in [0, 1], whatever their units: each input of a box over its side,
+        each feature of a catalogue over its range.
     batch : int
         n.
     feedback : Values, Order or Comparisons, optional
@@ -63,12 +68,16 @@ class RepeatedClassification(BatchOptimizer):
         _check_part(sampler, "sampler", "Enumeration(Catalogue(features))", "update", "draw")
         _check_part(classifier, "classifier", "ForestConsensus()", "fit")
         _check_part(feedback, "feedback", "Order()", "pairs", "relabel")
-        super().__init__(sampler.domain, batch=batch, rng=rng)
-        if self.batch < feedback.least_batch:
+        if sampler.rounds:
+            raise ValueError(
+                f"sampler has {sampler.rounds} updates already: give each search a new one"
+            )
+        self.sampler = copy.deepcopy(sampler)
+        super().__init__(self.sampler.domain, batch=batch, rng=rng)
+        if feedback.pairwise and self.batch < 2:
             raise ValueError(f"a batch must hold at least 2 actions to compare, got {self.batch}")
-        self.sampler, self.classifier, self.feedback = sampler, classifier, feedback
-        self._n_cuts = 0
-        self._check_own()
+        self.classifier, self.feedback = classifier, feedback
+        self.divisible = not feedback.pairwise
         self.labels, self.n_comparisons = np.empty(0, dtype=int), 0
         self._pairs = self._answers = None
 
@@ -77,51 +86,54 @@ class RepeatedClassification(BatchOptimizer):
         if not self.batches:
             batch = first_batch(self.domain, self.batch, self.streams.initial)  # l. 1-2
         else:
-            if self._n_cuts < len(self.batches):  # and not cut by an ask() that was refused
+            if self.sampler.rounds < len(self.batches):  # and not cut by an ask() that was refused
                 self._cut(rng)  # l. 4
-            batch = self.sampler.draw(self.batch, rng, self.batches)  # l. 8
-        self._pairs = self.feedback.pairs(self.labels, self.batch, rng)
-        return batch
+            batch = self.sampler.draw(self.batch, rng, self.batches, self.failed)  # l. 8
+        return Asked(batch, self.feedback.pairs(self.labels, self.batch, rng))
 
     def _cut(self, rng):
         """Label all points, fit the classifier, downweight; nothing is kept if one of it fails."""
-        self._check_own()
         labels = self.feedback.relabel(self.values, self.labels, self._answers, self._pairs)  # l. 5
-        X = np.concatenate([self.domain.rows(batch) for batch in self.batches])
+        X = np.concatenate([self.domain.to_unit(batch) for batch in self.batches])
         decide = _nothing
         if 0 < labels.mean() < 1:
             decide = self.classifier.fit(X, labels, rng)  # l. 6
         self.sampler.update(decide)  # l. 7
         self.labels, self.decide = labels, decide
-        self._n_cuts += 1
-
-    def _check_own(self):
-        if self.sampler.rounds != self._n_cuts:
-            raise ValueError(
-                f"sampler has {self.sampler.rounds} updates and this search has made "
-                f"{self._n_cuts}: give each search a sampler of its own"
-            )
 
     def pairs(self):
         """Return the pairs to compare for the pending batch, positions in the history (m, 2).
 
-        The history is all queries asked so far, in order, the pending batch at its end. `tell`
+        The history is all queries measured so far, in order, the pending batch at its end. `tell`
         takes g of shape (m,): 1 where the first of a pair is lower. None unless feedback is
         `Comparisons`.
         """
         self.ask()
-        return None if self._pairs is None else self._pairs.copy()
+        pairs = self.pending[0].note
+        return None if pairs is None else pairs.copy()
 
-    def _n_answers(self, batch):
-        return len(batch) if self._pairs is None else len(self._pairs)
+    def _n_answers(self):
+        pairs = self.pending[0].note
+        return super()._n_answers() if pairs is None else len(pairs)
 
-    def _keep(self, batch, y):
-        if self._pairs is not None:
-            if not np.isin(y, (0, 1)).all():
-                raise ValueError(f"comparisons must be 0 or 1, got {y[~np.isin(y, (0, 1))][0]:g}")
-            self.n_comparisons += len(y)
-        self._answers = y  # l. 3, l. 9
-        super()._keep(batch, self.feedback.scores(y, self._pairs, len(self.labels), len(batch)))
+    def _value(self, y):
+        y = super()._value(y)
+        if y is not None and self.feedback.pairwise and not np.isin(y, (0, 1)).all():
+            raise ValueError(f"comparisons must be 0 or 1, got {y[~np.isin(y, (0, 1))][0]:g}")
+        return y
+
+    def _measured(self, query, value):
+        if self.feedback.pairwise:
+            return np.full(len(query), value is not None)
+        return super()._measured(query, value)
+
+    def _learn(self, query, value, note):
+        self._pairs, self._answers = note, value  # l. 3, l. 9
+        if note is None:
+            super()._learn(query, value, note)
+            return
+        self.n_comparisons += len(value)
+        self._take(query, self.feedback.scores(value, note, len(self.labels), len(query)))
 
     def recommend(self):
         """Return the best query of the last batch: a row number, or a point of shape (d,).
@@ -133,9 +145,43 @@ class RepeatedClassification(BatchOptimizer):
         ValueError
             Nothing has been told yet.
         """
-        if not self.values:
-            raise ValueError("no batch told yet: tell at least one before recommend()")
-        return self.batches[-1][self.values[-1].argmin()]  # l. 11-12
+        self._needs_data()
+        return self.batches[-1][self.values[-1].argmin()].copy()  # l. 11-12
+
+
+class Judge(RepeatedClassification):
+    """A search by comparisons that is told values: it answers the pairs from them.
+
+    For experiments, where the values are known; the search uses the outcomes g only.
+
+    Parameters
+    ----------
+    sampler, classifier, batch, rng
+        As in `RepeatedClassification`.
+    feedback : Comparisons
+
+    Notes
+    -----
+    Source: [CDFO] Sec. 4.4, Fig. 5.
+    """
+
+    def __init__(self, sampler, classifier=None, *, batch, feedback, rng=0):
+        if not getattr(feedback, "pairwise", False):
+            raise TypeError(f"a judge needs feedback=Comparisons(), got {feedback!r}")
+        super().__init__(sampler, classifier, batch=batch, feedback=feedback, rng=rng)
+        self._judged = np.empty(0)
+
+    def _n_answers(self):
+        return BatchOptimizer._n_answers(self)
+
+    def _value(self, y):
+        return BatchOptimizer._value(self, y)
+
+    def _learn(self, query, value, note):
+        values = np.append(self._judged, value)
+        first, second = note.T
+        super()._learn(query, (values[first] < values[second]).astype(float), note)
+        self._judged = values
 
 
 def _check_part(part, name, example, *methods):

@@ -1,4 +1,4 @@
-"""What [CDFO] Sec. 4 compares with: random search, CMA-ES, GP-EI; and box classification (ours).
+"""What [CDFO] Sec. 4 compares with: random search, CMA-ES and GP-EI.
 
 All minimise by whole batches; their first batch is the uniform one of all methods, except that
 CMA-ES draws its own.
@@ -7,20 +7,35 @@ CMA-ES draws its own.
 import numpy as np
 
 from fivebo.classify_dfo.optimizer import BatchOptimizer
-from fivebo.classify_dfo.spaces import Box, Catalogue, first_batch, require
-from fivebo.classify_dfo.surrogate import ACQUISITIONS, Surrogate, best_candidate
+from fivebo.classify_dfo.spaces import Catalogue, first_batch, require
+from fivebo.classify_dfo.surrogate import ACQUISITIONS, TIES, Surrogate, best_candidate
 from fivebo.common.checks import as_finite_array, count, one_of, positive
+from fivebo.common.search.domains import Box
+from fivebo.common.search.optimizer import Asked
 
 
 class _Uniform(BatchOptimizer):
     """Uniform draws; on a catalogue no action is drawn twice."""
 
     def _unseen(self):
-        """Return which actions of a catalogue have not been asked, shape (N,)."""
+        """Return which actions of a catalogue are left, shape (N,); failed ones come last.
+
+        Raises
+        ------
+        ValueError
+            All have been evaluated.
+        """
         unseen = np.ones(self.domain.size, dtype=bool)
         for batch in self.batches:
             unseen[batch] = False
-        return unseen
+        if not unseen.any():
+            raise ValueError(
+                f"all {self.domain.size} actions have been evaluated, nothing is left to ask; "
+                "recommend() gives the best"
+            )
+        fresh = unseen.copy()
+        fresh[self.failed] = False
+        return fresh if fresh.any() else unseen
 
     def _draw(self, n, unseen=None):
         """Draw n points of a box, or n of the unseen actions (what is left, if that is less)."""
@@ -29,13 +44,6 @@ class _Uniform(BatchOptimizer):
             return self.domain.uniform(n, rng)
         left = np.flatnonzero(unseen)
         return rng.choice(left, min(n, len(left)), replace=False)
-
-    def _check_left(self, unseen):
-        if not unseen.any():
-            raise ValueError(
-                f"all {self.domain.size} actions have been evaluated, nothing is left to ask; "
-                "recommend() gives the best"
-            )
 
 
 class RandomSearch(_Uniform):
@@ -64,18 +72,17 @@ class RandomSearch(_Uniform):
         if isinstance(self.domain, Catalogue):
             unseen = self._unseen()
             unseen[np.concatenate([[], *first]).astype(int)] = False
-            if not first:
-                self._check_left(unseen)
         n -= sum(map(len, first))
-        return np.concatenate([*first, self._draw(n, unseen)]) if n else first[0]
+        return Asked(np.concatenate([*first, self._draw(n, unseen)]) if n else first[0])
 
 
 class CMAES(BatchOptimizer):
     """CMA-ES of the library `cma`, one generation a batch; for boxes only.
 
     It works on the unit cube. Its draws, the first batch included, come from the stream
-    "algorithm", its starting point from "initial". Source: [CDFO] Sec. 4; population, starting
-    point and step size are ASSUMED.
+    "algorithm", its starting point from "initial". A batch that was carried out slightly elsewhere
+    is learnt as if where it was asked, one with less than half its values not at all. Source:
+    [CDFO] Sec. 4; population, starting point and step size are ASSUMED.
 
     Parameters
     ----------
@@ -104,12 +111,14 @@ class CMAES(BatchOptimizer):
         )  # fmt: skip
 
     def _propose(self):
-        self._solutions = self._strategy.ask()
-        points = self.domain.lower + np.array(self._solutions) * self.domain.side
-        return np.clip(points, self.domain.lower, self.domain.upper)
+        solutions = self._strategy.ask()
+        return Asked(self.domain.from_unit(solutions), solutions)
 
-    def _update(self, batch, y):
-        self._strategy.tell(self._solutions, y.tolist())
+    def _learn(self, query, value, note):
+        measured = np.flatnonzero(~np.isnan(value))
+        if len(measured) >= max(self._strategy.sp.weights.mu, 2):  # fewer do not make a generation
+            self._strategy.tell([note[i] for i in measured], value[measured].tolist())
+        super()._learn(query, value, note)
 
 
 def start_cma(x0, step, population, rng):
@@ -129,10 +138,21 @@ def start_cma(x0, step, population, rng):
         "popsize": population,
         "bounds": [0, 1],
         "seed": np.nan,  # do not seed: the draws are ours
-        "randn": lambda *shape: rng.standard_normal(shape),
+        "randn": _Draws(rng),
         "verbose": -9,
     }
     return cma.CMAEvolutionStrategy(x0, step, options)
+
+
+class _Draws:
+    """Standard normal draws of a Generator, called as `cma` wants it."""
+
+    def __init__(self, rng):
+        self._rng = rng
+
+    def __call__(self, *shape):
+        """Return an array of a shape."""
+        return self._rng.standard_normal(shape)
 
 
 class GPEI(_Uniform):
@@ -163,20 +183,15 @@ class GPEI(_Uniform):
     rng : int, numpy.random.Generator or Streams
     """
 
+    fits = True
+
+    NEAR = 1e-3
+    """Share of the sides within which a point of a box that failed is passed over."""
+
     def __init__(
-        self,
-        domain,
-        *,
-        batch,
-        jitter=0.01,
-        n_fit=300,
-        restarts=5,
-        max_points=None,
-        candidates=1000,
-        starts=3,
-        search="log",
-        rng=0,
-    ):
+        self, domain, *, batch, jitter=0.01, n_fit=300, restarts=5, max_points=None,
+        candidates=1000, starts=3, search="log", rng=0,
+    ):  # fmt: skip
         super().__init__(domain, batch=batch, rng=rng)
         self.jitter = float(as_finite_array(jitter, "jitter", ndim=0))
         if self.jitter < 0:
@@ -185,21 +200,62 @@ class GPEI(_Uniform):
         self.search = one_of(search, "search", ACQUISITIONS)
         self.max_points = None if max_points is None else count(max_points, "max_points")
         self.surrogate = Surrogate(n_fit, restarts)
+        self._n_fitted = 0  # batches that the surrogate knows
 
     def _propose(self):
         if not self.batches:
-            return first_batch(self.domain, self.batch, self.streams.initial)
-        queries, y = self._data()
+            return Asked(first_batch(self.domain, self.batch, self.streams.initial))
         if isinstance(self.domain, Box):
-            self.surrogate.fit(self._unit(queries), y, self.streams.algorithm)
-            return np.vstack([self._climb(), self._draw(self.batch - 1)])
+            self._fit()
+            return Asked(np.vstack([self._climb(), self._draw(self.batch - 1)]))
         unseen = self._unseen()
-        self._check_left(unseen)
+        self._fit()
         features = self.domain.features
-        self.surrogate.fit(features[queries], y, self.streams.algorithm)
         greedy, _ = best_candidate(self.surrogate, features, self.jitter, unseen, self.search)
         unseen[greedy] = False
-        return np.concatenate([[greedy], self._draw(self.batch - 1, unseen)])
+        return Asked(np.concatenate([[greedy], self._draw(self.batch - 1, unseen)]))
+
+    def _fit(self):
+        """Fit the surrogate to all batches, once: the next `ask` or `posterior` finds it done."""
+        if self._n_fitted == len(self.batches):
+            return
+        queries, y = self._data()
+        found = self.surrogate.fit(self._inputs(queries), y, self.streams.algorithm)
+        self.n_failed_fits += found is None
+        self.n_fits_at_limit += found is not None and bool(found.at_limit)
+        self._n_fitted = len(self.batches)
+
+    def posterior(self, X=None):
+        """Return mean and standard deviation of f, in units of y.
+
+        Parameters
+        ----------
+        X : array_like, optional
+            Rows of a catalogue, by default all, or points of shape (m, d) of a box.
+
+        Returns
+        -------
+        mean, std : ndarray of shape (m,)
+
+        Raises
+        ------
+        ValueError, TypeError
+            No data yet: the prior is that of standardised data; or X is not in the domain.
+        """
+        self._needs_data()
+        if X is None:
+            if isinstance(self.domain, Box):
+                raise TypeError("posterior() needs the points X, for a box has infinitely many")
+            X = np.arange(self.domain.size)
+        self._fit()
+        mean, std = self.surrogate.mean_std(self._inputs(self.domain.check_all(X, "X")))
+        return self.surrogate.centre + self.surrogate.scale * mean, self.surrogate.scale * std
+
+    def _inputs(self, queries):
+        """Return what the surrogate takes: points in the unit cube, or features."""
+        if isinstance(self.domain, Box):
+            return self.domain.to_unit(queries)
+        return self.domain.features[queries]
 
     def _data(self):
         """Return queries and values that the posterior is conditioned on."""
@@ -211,97 +267,28 @@ class GPEI(_Uniform):
         kept = np.append(order[order != best][: self.max_points - 1], best)
         return queries[kept], y[kept]
 
-    def _unit(self, points):
-        return (points - self.domain.lower) / self.domain.side
-
     def _climb(self):
-        """Return the point of a box where the improvement is largest, as far as was found."""
+        """Return the point of a box where the improvement is largest, as far as was found.
+
+        Near one that failed a uniform point takes its place.
+        """
         from scipy.optimize import minimize
 
         U = self.streams.algorithm.random((self.candidates, self.domain.dim))
-        model, acquisition = self.surrogate, ACQUISITIONS[self.search]
-        values = acquisition(*model.mean_std(U), model.f_min, self.jitter)
+        model = self.surrogate
+        values = model.acquisition(*model.mean_std(U), self.jitter, self.search)
         best, best_value = U[values.argmax()], values.max()
 
         def negated(u):
-            value, gradient = model.improvement_gradient(u, self.jitter, self.search)
+            value, gradient = model.slopes(u, self.jitter, self.search)
             return -value, -gradient
 
         bounds = [(0, 1)] * self.domain.dim
         for u in U[np.argsort(-values)[: self.starts]]:
             found = minimize(negated, u, jac=True, method="L-BFGS-B", bounds=bounds)
-            if -found.fun > best_value:
+            if -found.fun > best_value + TIES * abs(best_value):
                 best, best_value = found.x, -found.fun
-        points = self.domain.lower + best * self.domain.side
-        return np.clip(points, self.domain.lower, self.domain.upper)
-
-
-class BoxClassifier(BatchOptimizer):
-    """Optimisation by box-shaped classifiers, in the manner of RACOS; ours, for boxes only.
-
-    Each query has its own random box around one of the best points so far that holds no other
-    point of the last batch; with probability 1 - `trust` it is uniform instead. Not an experiment
-    of [CDFO], which cites the approach (Sec. 1).
-
-    Parameters
-    ----------
-    domain : Box
-    batch : int
-    positives : int, optional
-        Number of best points so far that count as good.
-    trust : float, optional
-        Probability of a query from a learnt box, in (0, 1].
-    rng : int, numpy.random.Generator or Streams
-    """
-
-    def __init__(self, domain, *, batch, positives=10, trust=0.95, rng=0):
-        require(domain, Box, "BoxClassifier")
-        super().__init__(domain, batch=batch, rng=rng)
-        self.positives = count(positives, "positives")
-        self.trust = positive(trust, "trust", upper=1.0, closed=True)
-
-    def _propose(self):
-        if not self.batches:
-            return first_batch(self.domain, self.batch, self.streams.initial)
-        rng = self.streams.algorithm
-        queries, y = np.concatenate(self.batches), np.concatenate(self.values)
-        good = np.argsort(y, kind="stable")[: self.positives]
-        last = np.arange(len(queries) - len(self.batches[-1]), len(queries))
-        bad = queries[np.setdiff1d(last, good)]
-        points = self.domain.uniform(self.batch, rng)
-        for i in np.flatnonzero(rng.random(self.batch) < self.trust):
-            centre = queries[rng.choice(good)]
-            points[i] = rng.uniform(*shrink_box(centre, bad, self.domain, rng))
-        return points
-
-
-def shrink_box(centre, others, box, rng):
-    """Shrink a box at random, one side a time, until it holds `centre` and none of the others.
-
-    A step picks a point still inside and a coordinate, and cuts that side at a random place
-    between the point and the centre. Source: randomised coordinate shrinking (Yu, Qian and Hu,
-    AAAI 2016).
-
-    Parameters
-    ----------
-    centre : ndarray of shape (d,)
-    others : ndarray of shape (m, d)
-        Copies of the centre are left aside: no box could exclude them.
-    box : Box
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    lower, upper : ndarray of shape (d,)
-    """
-    lower, upper = box.lower.copy(), box.upper.copy()
-    others = others[(others != centre).any(axis=1)]
-    while len(others):
-        i = rng.integers(len(centre))
-        rival = others[rng.integers(len(others)), i]
-        if rival > centre[i]:
-            upper[i] = rng.uniform(centre[i], rival)
-        elif rival < centre[i]:
-            lower[i] = rng.uniform(rival, centre[i])
-        others = others[(others[:, i] >= lower[i]) & (others[:, i] <= upper[i])]
-    return lower, upper
+        for failed in self.failed:
+            if (np.abs(self.domain.to_unit(failed) - best) < self.NEAR).all():
+                return self._draw(1)[0]
+        return self.domain.from_unit(best)

@@ -2,10 +2,10 @@
 
 A classifier is a setting with ``fit(X, z, rng)``; label 1 is high, that is bad. It returns the
 decision h, a function from features of shape (m, d) to [0, 1]: the share by which a point is
-downweighted. No decision counts as 0 and keeps the weight ([CDFO] Sec. 2.2).
+downweighted. No decision counts as 0 and keeps the weight ([CDFO] Sec. 2.2). A search gives them
+features in [0, 1]; penalties, and the single precision of trees, are meant for that.
 """
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -100,30 +100,17 @@ class ForestConsensus(_Vote):
         """Fit the forest to labels z of shape (n,); return h."""
         from sklearn.ensemble import RandomForestClassifier
 
-        shift, factor = _resolved(X)
         forest = RandomForestClassifier(
             n_estimators=self.n_trees, random_state=int(rng.integers(LARGEST_SEED))
-        ).fit((X - shift) * factor, z)
+        ).fit(X, z)
         trees = [tree.tree_ for tree in forest.estimators_]
         high = [forest.classes_[t.value[:, 0].argmax(axis=1)] > 0 for t in trees]
-        return partial(self._decide, partial(_tree_votes, trees, high, shift, factor))
+        return partial(self._decide, partial(_tree_votes, trees, high))
 
 
-def _resolved(X):
-    """Return shift and factor of each feature, under which a forest tells its values apart.
-
-    A forest works in single precision and takes values closer than 1e-7 as equal; features that
-    this would merge, or that overflow, are mapped to [0, 1], which changes no split. All others
-    are left as they are.
-    """
-    spread, size = np.ptp(X, axis=0), np.abs(X).max(axis=0)
-    merged = (spread > 0) & ((spread < 1e-4) | (size > 1e4 * spread) | (size > 1e30))
-    return np.where(merged, X.min(axis=0), 0.0), 1 / np.where(merged, spread, 1.0)
-
-
-def _tree_votes(trees, high, shift, factor, X):
+def _tree_votes(trees, high, X):
     """Return the share of trees whose leaf is high: one pass down each tree for all rows."""
-    rows = np.ascontiguousarray((X - shift) * factor, dtype=np.float32)
+    rows = np.ascontiguousarray(X, dtype=np.float32)
     total = np.zeros(len(rows), dtype=np.int32)
     for tree, labels in zip(trees, high, strict=True):
         total += labels[tree.apply(rows)]
@@ -134,8 +121,7 @@ def fit_logistic(X, z, C, weights=None):
     """Fit one logistic regression; return its parameters (theta, b), shape (d + 1,).
 
     scikit-learn's, with an intercept and a penalty of half the squared norm against C times the
-    weighted sum of losses: features should be of order 1. Labels of one kind give the constant
-    classifier of that label.
+    weighted sum of losses. Labels of one kind give the constant classifier of that label.
 
     Parameters
     ----------
@@ -150,13 +136,6 @@ def fit_logistic(X, z, C, weights=None):
     kinds = np.unique(z if weights is None else z[weights > 0])
     if len(kinds) < 2:
         return np.append(np.zeros(X.shape[1]), 1.0 if kinds[0] else -1.0)
-    spread = np.ptp(X, axis=0)
-    if (odd := spread[(spread > 0) & ((spread < 1e-3) | (spread > 1e3))]).size:
-        warnings.warn(
-            f"a feature spans {odd[0]:.3g}: the logistic models' penalty is meant for features of "
-            "order 1, rescale it, or take ForestConsensus",
-            stacklevel=2,
-        )
     model = LogisticRegression(C=C, max_iter=5000).fit(X, z, sample_weight=weights)
     return np.append(model.coef_[0], model.intercept_)
 

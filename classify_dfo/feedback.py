@@ -8,7 +8,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array, count, positive
+from fivebo.common.checks import count, positive
+
+ROUNDING = 1e-12
+"""How far above a threshold rounding can put a score, relative to the scores' range."""
+
+
+def threshold(scores, quantile):
+    """Return alpha, a quantile of scores; those above it by rounding only are not above it.
+
+    Source: [CDFO] Alg. 1, l. 5.
+
+    Parameters
+    ----------
+    scores : ndarray
+        Of the last batch.
+    quantile : float
+    """
+    return np.quantile(scores, quantile) + ROUNDING * np.ptp(scores)
 
 
 @dataclass(frozen=True)
@@ -31,7 +48,8 @@ class Values:
 
     quantile: float = 0.5
 
-    least_batch = 1
+    pairwise = False
+    """Whether pairs of actions are answered, not actions."""
 
     def __post_init__(self):
         """Refuse a quantile out of range."""
@@ -57,7 +75,7 @@ class Values:
         y, pairs
             Answers of the last batch.
         """
-        alpha = np.quantile(scores[-1], self.quantile)  # l. 5
+        alpha = threshold(scores[-1], self.quantile)  # l. 5
         return (np.concatenate(scores) > alpha).astype(int)
 
 
@@ -80,7 +98,7 @@ class Order(Values):
 
     def relabel(self, scores, labels, y, pairs):
         """Return the old labels followed by those of the last batch."""
-        alpha = np.quantile(scores[-1], self.quantile)  # l. 5
+        alpha = threshold(scores[-1], self.quantile)  # l. 5
         return np.append(labels, scores[-1] > alpha).astype(int)
 
 
@@ -109,7 +127,7 @@ class Comparisons:
     c: int = 10
     quantile: float = 0.5
 
-    least_batch = 2
+    pairwise = True
 
     def __post_init__(self):
         """Refuse settings out of range."""
@@ -145,48 +163,6 @@ class Comparisons:
         n, labels = len(scores[-1]), labels.copy()
         met = pairs[n * self.c :: self.c, 0]
         lost = 1 - np.reshape(y[n * self.c :], (-1, self.c)).mean(axis=1)
-        limit = self.quantile + 1e-12  # 1 - 0.7 is above 0.3 in floating point
+        limit = self.quantile + ROUNDING  # 1 - 0.7 is above 0.3 in floating point
         labels[met] = lost > limit
         return np.append(labels, scores[-1] > limit).astype(int)
-
-
-class Judge:
-    """Lets a search by comparisons be told values: it answers the pairs from them.
-
-    For experiments, where the values are known; the search sees the outcomes g only.
-
-    Parameters
-    ----------
-    search : RepeatedClassification
-        With feedback `Comparisons`.
-
-    Notes
-    -----
-    Source: [CDFO] Sec. 4.4, Fig. 5.
-    """
-
-    def __init__(self, search):
-        if not isinstance(search.feedback, Comparisons):
-            raise TypeError(f"a judge needs a search with Comparisons, got {search.feedback!r}")
-        self.search = search
-        self._values = np.empty(0)
-
-    def __getattr__(self, name):
-        if name == "search":  # while it is unpickled
-            raise AttributeError(name)
-        return getattr(self.search, name)
-
-    def ask(self):
-        """Return the next batch."""
-        return self.search.ask()
-
-    def tell(self, batch, y):
-        """Answer the pairs of the batch from values y of shape (n,)."""
-        batch = self.search._checked(batch)
-        y = as_finite_array(y, "y", ndim=1)
-        if len(y) != len(batch):
-            raise ValueError(f"y must hold {len(batch)} numbers for this batch, got {len(y)}")
-        values = np.append(self._values, y)
-        first, second = self.search.pairs().T
-        self.search.tell(batch, (values[first] < values[second]).astype(float))
-        self._values = values

@@ -4,7 +4,7 @@ All are minimised and free of noise, as in the paper. Queries of a finite proble
 """
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -17,8 +17,9 @@ from fivebo.classify_dfo.functions import (
     hartmann6,
     shekel,
 )
-from fivebo.classify_dfo.spaces import Box, Catalogue
+from fivebo.classify_dfo.spaces import Catalogue
 from fivebo.common.checks import count, one_of, positive
+from fivebo.common.search.domains import Box
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Instance:
 
     def evaluate(self, queries):
         """Return f of a batch: indices of shape (n,) or points of shape (n, d)."""
-        queries = self.domain.check(queries)
+        queries = self.domain.check_all(queries)
         return self.function(queries) if self.values is None else self.values[queries]
 
     def observe(self, query, rng):
@@ -141,8 +142,8 @@ class Shekel:
     def draw(self, rng):
         """Return the one instance: nothing about it is random."""
         return Instance(
-            Box(np.zeros(4), np.full(4, 10.0)), SHEKEL_MINIMA[self.terms],
-            function=lambda X: shekel(X, self.terms),
+            Box([[0, 10]] * 4), SHEKEL_MINIMA[self.terms],
+            function=partial(shekel, n_terms=self.terms),
         )  # fmt: skip
 
 
@@ -152,7 +153,7 @@ class Hartmann:
 
     def draw(self, rng):
         """Return the one instance: nothing about it is random."""
-        return Instance(Box(np.zeros(6), np.ones(6)), HARTMANN_MINIMUM, function=hartmann6)
+        return Instance(Box([[0, 1]] * 6), HARTMANN_MINIMUM, function=hartmann6)
 
 
 @dataclass(frozen=True)
@@ -179,7 +180,7 @@ class Linear:
 def _box_instance(function):
     """Make the instance of a function on [-1, 1]^d that knows its minimum point."""
     best = function.minimiser()
-    box = Box(-np.ones(len(best)), np.ones(len(best)))
+    box = Box([[-1, 1]] * len(best))
     return Instance(box, float(function(best[None])[0]), function=function)
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from fivebo.classify_dfo.spaces import Box, Catalogue, require
+from fivebo.classify_dfo.spaces import Catalogue, require
 from fivebo.common.checks import count, positive
+from fivebo.common.search.domains import Box
 
 
 def log_keep(h, eta):
@@ -66,6 +67,10 @@ class Enumeration:
         self.zeros = np.zeros(domain.size, dtype=int)  # factors 1 - eta h that were 0
         self.mistakes, self.coverage = np.zeros(domain.size), []
 
+    def settings(self):
+        """Return the constructor's arguments."""
+        return {"domain": self.domain, "eta": self.eta, "repeats": self.repeats}
+
     @property
     def rounds(self):
         """Number of updates so far."""
@@ -78,8 +83,8 @@ class Enumeration:
         return logs - np.logaddexp.reduce(logs)
 
     def update(self, decide):
-        """Downweight by h^(t), given as a function of features; return its values, shape (N,)."""
-        h = decision(decide, self.domain.features)
+        """Downweight by h^(t), a function of features in [0, 1]; return its values, shape (N,)."""
+        h = decision(decide, self.domain.unit)
         self.coverage.append(float(h @ np.exp(self.log_probabilities())))
         self.mistakes += h
         change = log_keep(h, self.eta)  # l. 7
@@ -88,8 +93,10 @@ class Enumeration:
         self.log_weights[~lost] += change[~lost]
         return h
 
-    def draw(self, n, rng, batches):
+    def draw(self, n, rng, batches, failed=()):
         """Draw X^(t) ~ p^(t), n row numbers.
+
+        Without repeats, rows that `failed` are passed over as long as n others are left.
 
         Raises
         ------
@@ -101,6 +108,9 @@ class Enumeration:
         free = np.ones(self.domain.size, dtype=bool)
         free[np.concatenate(batches)] = False
         left = np.flatnonzero(free)
+        free[list(failed)] = False
+        if np.count_nonzero(free) >= n:
+            left = np.flatnonzero(free)
         if len(left) < n:
             raise ValueError(
                 f"only {len(left)} of {self.domain.size} actions are not yet measured, a batch "
@@ -151,20 +161,24 @@ class Perturbation:
         self.width = positive(width, "width")
         self.decisions = []
 
+    def settings(self):
+        """Return the constructor's arguments."""
+        return {n: getattr(self, n) for n in ("domain", "eta", "width", "candidates")}
+
     @property
     def rounds(self):
         """Number of updates so far."""
         return len(self.decisions)
 
     def update(self, decide):
-        """Take h^(t), a function of points."""
+        """Take h^(t), a function of points mapped to the unit cube."""
         self.decisions.append(decide)
 
     def log_target(self, points):
         """Return the log of the unnormalised target at points of shape (m, d) of the box."""
-        total = np.zeros(len(points))
+        total, unit = np.zeros(len(points)), self.domain.to_unit(points)
         for decide in self.decisions:
-            total += log_keep(decision(decide, points), self.eta)  # l. 7
+            total += log_keep(decision(decide, unit), self.eta)  # l. 7
         return total
 
     def scale(self, parents, weights):
@@ -173,10 +187,11 @@ class Perturbation:
         A single parent, which has no spread, is given that of the uniform law.
         """
         if len(parents) == 1:
-            return self.width * self.domain.side / np.sqrt(12)
+            return self.width * self.domain.sides / np.sqrt(12)
         centre = weights @ parents
         spread = np.sqrt(weights @ (parents - centre) ** 2)
-        spread = np.where(spread > 0, spread, parents.std(axis=0))
+        rounding = 4 * np.finfo(float).eps * np.abs(parents).max(axis=0)
+        spread = np.where(spread > rounding, spread, parents.std(axis=0))
         n, d = parents.shape
         return self.width * spread * (n ** (-1 / (d + 4)) if d < self.SMALL_DIM else 1.0)
 
@@ -199,7 +214,7 @@ class Perturbation:
         """Move candidates into the box."""
         return np.clip(points, self.domain.lower, self.domain.upper)
 
-    def draw(self, n, rng, batches):
+    def draw(self, n, rng, batches, failed=()):
         """Draw n points, shape (n, d)."""
         parents = batches[-1]
         points = self.propose(parents, _normalised(self.log_target(parents)), n, rng)
@@ -235,7 +250,7 @@ class ImportanceSampling(Perturbation):
             f"{self.domain.dim} inputs: importance sampling is for few inputs; use Perturbation"
         )
 
-    def draw(self, n, rng, batches):
+    def draw(self, n, rng, batches, failed=()):
         """Draw n points, shape (n, d)."""
         parents = np.concatenate(batches)
         weights = _normalised(self.log_target(parents))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fivebo.classify_dfo.feedback import threshold
 from fivebo.classify_dfo.selective import HalfSpaceCSS
 from fivebo.classify_dfo.theory import (
     corollary1_bound,
@@ -75,8 +76,8 @@ class Scorer:
         """Take p^(t-1), p^(t), h^(t) and the threshold of the round; NaN before the first fit."""
         self.before, self.logs = self.logs, sampler.log_probabilities()
         if self.step > 1:
-            self.h = self.search.decide(sampler.domain.features)
-            self.alpha = np.quantile(self.values, self.params.quantile)
+            self.h = self.search.decide(sampler.domain.unit)
+            self.alpha = threshold(self.values, self.params.quantile)
         self.values, self.sampler = values, sampler
 
     def _gap(self, value):
@@ -105,7 +106,7 @@ class Scorer:
             return np.nan
         batches = self.search.batches[: self.step - 1]
         values = [self.instance.evaluate(batch) for batch in batches]
-        alpha = np.quantile(values[-1], self.params.quantile)
+        alpha = threshold(values[-1], self.params.quantile)
         return np.mean(labels != (np.concatenate(values) > alpha))
 
     def _cut_coverage(self):
@@ -120,7 +121,7 @@ class Scorer:
     def _css_difference(self):
         if self.step == 1:
             return np.nan
-        search, rows = self.search, self.instance.domain.features
+        search, rows = self.search, self.instance.domain.unit
         X = rows[np.concatenate(search.batches[:-1])]
         exact = HalfSpaceCSS().fit(X, search.labels, None)(rows)
         return np.mean(exact != self.h)

@@ -230,7 +230,7 @@ class AgnosticSelective:
     Parameters
     ----------
     hypotheses : array_like of shape (K, d + 1)
-        Parameters (theta, b); x is high where x'theta + b > 0.
+        Parameters (theta, b); x is high where x'theta + b > 0. A search gives x in [0, 1]^d.
     delta : float
         Failure probability in (0, 1).
     vc_dim : int, optional

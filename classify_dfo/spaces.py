@@ -20,6 +20,12 @@ class Catalogue:
     ValueError, TypeError
         The features are empty, not finite or not real.
 
+    Attributes
+    ----------
+    features : ndarray of shape (N, d)
+    unit : ndarray of shape (N, d)
+        The same with the range of each feature mapped to [0, 1], which is what classifiers see.
+
     Notes
     -----
     Source: [CDFO] Sec. 4, discrete action spaces are enumerated.
@@ -31,7 +37,13 @@ class Catalogue:
         if features.ndim != 2:
             raise ValueError(f"features must have shape (N, d), got {features.shape}")
         self.features = features
-        self.features.setflags(write=False)
+        low, sides = features.min(axis=0), np.ptp(features, axis=0)
+        sides[sides == 0] = 1.0
+        self.unit = (
+            features if (low == 0).all() and (sides == 1).all() else (features - low) / sides
+        )
+        for array in (self.features, self.unit):
+            array.setflags(write=False)
 
     @property
     def size(self):
@@ -52,91 +64,23 @@ class Catalogue:
             )
         return rng.choice(self.size, n, replace=False)
 
-    def check(self, batch):
+    def check_all(self, batch, name="batch"):
         """Return a batch as row numbers of shape (n,), or say what is wrong with it."""
-        rows = as_finite_array(batch, "batch", ndim=1)
+        rows = as_finite_array(batch, name, ndim=1)
         wrong = rows[(rows != np.floor(rows)) | (rows < 0) | (rows >= self.size)]
         if wrong.size:
             raise ValueError(
-                f"batch must hold row numbers from 0 to {self.size - 1}, got {wrong[0]:g}"
+                f"{name} must hold row numbers from 0 to {self.size - 1}, got {wrong[0]:g}"
             )
         return rows.astype(int)
 
-    def rows(self, batch):
-        """Return the features of a checked batch, shape (n, d)."""
-        return self.features[batch]
+    def to_unit(self, rows):
+        """Return the features of rows, as `unit` has them, shape (n, d)."""
+        return self.unit[rows]
 
-
-class Box:
-    """A box in R^d as action space; queries are points.
-
-    Parameters
-    ----------
-    lower, upper : array_like of shape (d,)
-        Corners, in the units of the inputs.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The corners differ in shape, are not finite, or a lower limit is not below its upper one.
-
-    Notes
-    -----
-    Source: [CDFO] Sec. 4, continuous action spaces.
-    """
-
-    def __init__(self, lower, upper):
-        self.lower = as_finite_array(lower, "lower", ndim=1)
-        self.upper = as_finite_array(upper, "upper", ndim=1)
-        if self.lower.shape != self.upper.shape:
-            raise ValueError(
-                f"lower and upper must have one shape, got {self.lower.shape} and "
-                f"{self.upper.shape}"
-            )
-        if (wrong := np.flatnonzero(self.lower >= self.upper)).size:
-            i = wrong[0]
-            raise ValueError(
-                f"input {i + 1} must have lower < upper, got {self.lower[i]:g} and "
-                f"{self.upper[i]:g}"
-            )
-
-    @property
-    def dim(self):
-        """Number of inputs d."""
-        return len(self.lower)
-
-    @property
-    def side(self):
-        """Lengths of the sides, shape (d,)."""
-        return self.upper - self.lower
-
-    def uniform(self, n, rng):
-        """Draw n points uniformly, shape (n, d)."""
-        points = self.lower + rng.random((n, self.dim)) * self.side
-        return np.clip(points, self.lower, self.upper)
-
-    def inside(self, points):
-        """Whether points of shape (m, d) lie in the closed box, shape (m,)."""
-        return ((points >= self.lower) & (points <= self.upper)).all(axis=1)
-
-    def check(self, batch):
-        """Return a batch as points of shape (n, d), or say what is wrong with it."""
-        points = as_finite_array(batch, "batch", ndim=2)
-        if points.shape[1] != self.dim:
-            raise ValueError(f"batch must have shape (n, {self.dim}), got {points.shape}")
-        slack = 1e-9 * self.side
-        outside = (points < self.lower - slack) | (points > self.upper + slack)
-        if outside.any():
-            k, i = np.argwhere(outside)[0]
-            raise ValueError(
-                f"point {k + 1} of the batch is outside the box: input {i + 1} is "
-                f"{points[k, i]:g} and must lie in [{self.lower[i]:g}, {self.upper[i]:g}]"
-            )
-        return np.clip(points, self.lower, self.upper)
-
-    def rows(self, batch):
-        """Return the features of a checked batch: the points themselves."""
-        return batch
+    def settings(self):
+        """Return what tells one catalogue from another."""
+        return {"features": self.features}
 
 
 def require(domain, kind, user):

@@ -8,15 +8,16 @@ from functools import partial
 from typing import Literal
 
 from fivebo.classify_dfo import airfoil, dna, problems
-from fivebo.classify_dfo.algorithms import RepeatedClassification
-from fivebo.classify_dfo.baselines import CMAES, GPEI, BoxClassifier, RandomSearch
+from fivebo.classify_dfo.algorithms import Judge, RepeatedClassification
+from fivebo.classify_dfo.baselines import CMAES, GPEI, RandomSearch
+from fivebo.classify_dfo.box_classifier import BoxClassifier
 from fivebo.classify_dfo.classifiers import (
     ForestConsensus,
     Logistic,
     LogisticEnsemble,
     MultiplierBootstrap,
 )
-from fivebo.classify_dfo.feedback import Comparisons, Judge, Order, Values
+from fivebo.classify_dfo.feedback import Comparisons, Order, Values
 from fivebo.classify_dfo.samplers import Enumeration, ImportanceSampling, Perturbation
 from fivebo.classify_dfo.scoring import METRICS, Scorer
 from fivebo.classify_dfo.selective import HalfSpaceCSS
@@ -148,14 +149,14 @@ def _classify(instance, params, horizon, streams, classifier="forest", **changes
     import sklearn.linear_model  # noqa: F401  (before the clock of a round starts)
 
     params = replace(params, **changes)
-    search = RepeatedClassification(
+    kind = Judge if params.feedback == "comparisons" else RepeatedClassification
+    return kind(
         params.sampler_on(instance.domain),
         params.classifier(classifier),
         batch=params.batch,
         feedback=params.answers(),
         rng=streams,
     )
-    return Judge(search) if params.feedback == "comparisons" else search
 
 
 def _random(instance, params, horizon, streams, factor=1):

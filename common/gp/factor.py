@@ -117,9 +117,7 @@ class PackedFactor:
     def dense(self):
         """Return L as a matrix of shape (t, t)."""
         t = self._size
-        L = np.zeros((t, t))
-        L[np.tril_indices(t)] = self._entries[: t * (t + 1) // 2]
-        return L
+        return lapack.dtpttr(t, self._entries[: t * (t + 1) // 2], uplo="U")[0].T
 
     def solve(self, B):
         """Return L^{-1} B for B of shape (t, n)."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from fivebo.common.gp.factor import clip_variance, log_density
 from fivebo.common.gp.functionals import as_functionals
+from fivebo.common.gp.kernels import Stationary
 
 BLOCK_POINTS = 256
 """Points at a time: their covariances with the data stay in the processor's cache."""
@@ -52,10 +53,12 @@ class Predictions:
         """Return the posterior mean at points X of shape (m, d): no triangular solve, O(t m)."""
         if self._data is None:
             return np.full(len(X), self.mean)
-        query, weights = as_functionals(X), self.weights
+        query, data, weights = as_functionals(X), self._data, self.weights
+        if isinstance(self.kernel, Stationary) and getattr(data, "plain", False) and query.plain:
+            return self.mean + _weighted(self.kernel, query.points, data.points, weights)
         blocks = (query.part(i, i + BLOCK_POINTS) for i in range(0, len(query), BLOCK_POINTS))
         return self.mean + np.concatenate(
-            [block.cross(self.kernel, self._data) @ weights for block in blocks]
+            [block.cross(self.kernel, data) @ weights for block in blocks]
         )
 
     def predict_slopes(self, x):
@@ -112,3 +115,21 @@ class Predictions:
         if self._data is None:
             return 0.0
         return log_density(self._whitened, self._factor.diagonal())
+
+
+def _weighted(kernel, X, Y, weights):
+    """Return k(X, Y) @ weights, with distances from matrix products: twice as fast as `kernel`.
+
+    They are good to rounding of the squared size of the points, in lengthscales.
+    """
+    centre, weights = Y.mean(0), kernel.variance * weights
+    Y = (Y - centre) / kernel.length_scale
+    squares, buffer = (Y**2).sum(1), np.empty((BLOCK_POINTS, len(Y)))
+    found = np.empty((len(X), *weights.shape[1:]))
+    for i in range(0, len(X), BLOCK_POINTS):
+        A = (X[i : i + BLOCK_POINTS] - centre) / kernel.length_scale
+        s = np.matmul(-2 * A, Y.T, out=buffer[: len(A)])
+        s += squares
+        s += (A**2).sum(1)[:, None]
+        found[i : i + BLOCK_POINTS] = kernel._correlation(np.maximum(s, 0, out=s)) @ weights
+    return found

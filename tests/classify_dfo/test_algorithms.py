@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fivebo.classify_dfo import (
-    Box,
     Catalogue,
     Comparisons,
     Enumeration,
@@ -24,8 +23,9 @@ from fivebo.classify_dfo import (
     Values,
 )
 from fivebo.classify_dfo.optimizer import BatchOptimizer
-from fivebo.common.search.journal import plain
+from fivebo.common.search.domains import Box
 from fivebo.common.search.loop import optimize
+from fivebo.common.search.plain import plain
 from tests.classify_dfo import oracles
 
 X = np.random.default_rng(0).random((200, 3))
@@ -134,8 +134,8 @@ def test_without_repeats_no_action_is_measured_twice_and_the_end_is_said():
         ("same", np.ones(19), ValueError, "must hold 20 numbers"),
         ("same", np.append(np.ones(19), np.nan), ValueError, "must be finite"),
         ("same", ["a"] * 20, TypeError, "real numbers"),
-        ("reversed", np.ones(20), ValueError, "must be the pending one"),
-        ("half", np.ones(10), ValueError, "must be the pending one"),
+        ("reversed", np.ones(20), ValueError, "the batch is not pending"),
+        ("half", np.ones(10), ValueError, "the batch is not pending"),
         ("outside", np.ones(20), ValueError, "row numbers from 0 to 199"),
     ],
 )
@@ -154,7 +154,7 @@ def test_nothing_pending_and_nothing_told_are_said():
     run = search()
     with pytest.raises(ValueError, match="ask\\(\\) for one before"):
         run.tell(np.arange(20), np.ones(20))
-    with pytest.raises(ValueError, match="no batch told yet"):
+    with pytest.raises(ValueError, match="no observation yet"):
         run.recommend()
     assert run.result().empty
 
@@ -164,7 +164,7 @@ def test_eta_out_of_range_is_refused(value):
     with pytest.raises(ValueError, match="eta must lie in"):
         search(eta=value)
     with pytest.raises(ValueError, match="eta must lie in"):
-        Perturbation(Box([0], [1]), eta=value)
+        Perturbation(Box([[0, 1]]), eta=value)
 
 
 def test_the_global_generator_is_left_alone():
@@ -182,7 +182,7 @@ def test_a_killed_search_resumes_from_its_journal(tmp_path):
 
 
 def test_boxes_get_points_inside_and_come_closer():
-    box = Box([0, -5], [10, 5])
+    box = Box([[0, 10], [-5, 5]])
     run = RepeatedClassification(Perturbation(box), batch=100, rng=1)
     goal = np.array([2.0, 1.0])
     for _ in range(8):
@@ -190,7 +190,7 @@ def test_boxes_get_points_inside_and_come_closer():
         assert box.inside(batch).all()
         run.tell(batch, ((batch - goal) ** 2).sum(axis=1))
     assert run.values[-1].mean() < 0.1 * run.values[0].mean()
-    assert list(run.result()) == ["batch", "x_1", "x_2", "y"]
+    assert list(run.result()) == ["batch", "x_1", "x_2", "y", "status"]
 
 
 @settings(max_examples=20, deadline=None)
@@ -246,7 +246,7 @@ def test_a_decision_that_is_no_share_is_refused_and_changes_nothing(h, message):
         run.ask()
     assert (run.sampler.rounds, len(run.labels)) == (0, 0)
     assert not run.sampler.log_weights.any()
-    run = RepeatedClassification(Perturbation(Box([0], [1])), Fixed(h), batch=5)
+    run = RepeatedClassification(Perturbation(Box([[0, 1]])), Fixed(h), batch=5)
     run.tell(run.ask(), np.arange(5.0))
     with pytest.raises(ValueError, match=message):
         run.ask()
@@ -272,10 +272,10 @@ def test_a_decision_may_be_of_booleans_or_a_list():
         (lambda: search(classifier=ForestConsensus), TypeError, r"such as ForestConsensus\(\)"),
         (lambda: search(feedback="order"), TypeError, "feedback must be an object with pairs"),
         (lambda: search(feedback=Comparisons(3), batch=1), ValueError, "at least 2 actions"),
-        (lambda: Enumeration(Box([0], [1])), TypeError, "Enumeration needs a Catalogue, got Box"),
+        (lambda: Enumeration(Box([[0, 1]])), TypeError, "Enumeration needs a Catalogue, got Box"),
         (lambda: Perturbation(Catalogue(X)), TypeError, "Perturbation needs a Box, got Cat"),
         (lambda: ImportanceSampling(Catalogue(X)), TypeError, "ImportanceSampling needs a Box"),
-        (lambda: RepeatedClassification(drive(search(), 2).sampler, batch=5), ValueError, "own"),
+        (lambda: RepeatedClassification(drive(search(), 2).sampler, batch=5), ValueError, "new"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused_before_anything_is_measured(make, error, message):
@@ -283,13 +283,12 @@ def test_parts_that_do_not_fit_are_refused_before_anything_is_measured(make, err
         make()
 
 
-def test_a_sampler_updated_by_another_search_is_noticed():
+def test_a_sampler_serves_several_searches_and_is_not_changed():
     sampler = Enumeration(Catalogue(X))
     one, two = (RepeatedClassification(sampler, batch=20) for _ in range(2))
-    drive(one, 2)
-    drive(two, 1)
-    with pytest.raises(ValueError, match="give each search a sampler of its own"):
-        two.ask()
+    drive(one, 3)
+    assert sampler.rounds == 0
+    assert plain(drive(two, 3).batches) == plain(one.batches)
 
 
 @pytest.mark.parametrize(
@@ -301,3 +300,100 @@ def test_a_search_can_be_pickled_and_goes_on_alike(classifier):
     run.ask()
     again = pickle.loads(pickle.dumps(run))
     assert plain(drive(run, 2).ask()) == plain(drive(again, 2).ask())
+
+
+@pytest.mark.paper("classify_dfo", "s4-units")
+@pytest.mark.parametrize(
+    "classifier", [ForestConsensus("soft"), Logistic(), LogisticEnsemble(), MultiplierBootstrap(5)]
+)
+@pytest.mark.parametrize(
+    ("unit", "shift"), [(1e-12, 0), (1e12, 0), (1.0, 1e3), ([1e-12, 1e12, 1], 0), (1e-50, 0)]
+)
+def test_units_of_the_inputs_do_not_matter(classifier, unit, shift):
+    """Trees work in single precision and penalties mean features of order 1."""
+    table = [Catalogue(X), Catalogue(shift + unit * X)]
+    runs = [
+        RepeatedClassification(Enumeration(t, eta=0.9, repeats=False), classifier, batch=20)
+        for t in table
+    ]
+    for run in runs:
+        drive(run, 4)
+    assert plain(runs[0].batches) == plain(runs[1].batches)
+    bounds = np.array([[0.0, 1], [-1, 1], [2, 3]])
+    shifted = shift + np.broadcast_to(unit, 3)[:, None] * bounds
+    for box, run in zip((Box(bounds), Box(shifted)), runs, strict=True):
+        again = RepeatedClassification(Perturbation(box, eta=0.9), classifier, batch=20)
+        for _ in range(4):
+            batch = again.ask()
+            again.tell(batch, ((box.to_unit(batch) - 0.3) ** 2).sum(axis=1))
+        run.points = box.to_unit(again.ask())
+    np.testing.assert_allclose(runs[0].points, runs[1].points, atol=1e-9)
+
+
+def test_members_that_failed_are_kept_and_not_learnt_from():
+    run, whole = (search(batch=20, repeats=False) for _ in range(2))
+    batch = run.ask()
+    y = [None if k in (3, 7) else value for k, value in enumerate(F[batch])]
+    run.tell(batch, y)
+    left = np.delete(batch, [3, 7])
+    np.testing.assert_array_equal(run.batches[0], left)
+    np.testing.assert_array_equal(run.values[0], F[left])
+    table = run.result()
+    assert (table["status"] == "failed").to_numpy().nonzero()[0].tolist() == [3, 7]
+    assert table["row"].tolist() == batch.tolist()
+    np.testing.assert_array_equal(table["y"].dropna(), F[left])
+    run.ask()
+    assert len(run.labels) == 18
+    whole.ask()
+    assert run.recommend() == left[F[left].argmin()]
+    drive(run, 8)
+    assert not set(batch[[3, 7]]) & set(np.concatenate(run.batches))  # others were left
+    with pytest.raises(ValueError, match="only 2 of 200"):
+        drive(run, 3)
+
+
+@pytest.mark.parametrize("told", [0, 2])
+@pytest.mark.parametrize("answer", [None, [None] * 20])
+def test_a_failed_batch_is_kept_and_another_one_is_drawn(told, answer):
+    run = drive(search(), told)
+    first = run.ask()
+    run.tell(first, answer)
+    assert len(run.batches) == told
+    assert run.result()["status"].tolist() == ["ok"] * 20 * told + ["failed"] * 20
+    second = run.ask()
+    assert plain(first) != plain(second)
+    drive(run, 1)
+    assert run.result().groupby("batch").size().tolist() == [20] * (told + 2)
+
+
+def test_a_batch_carried_out_slightly_elsewhere_answers_the_pending_one():
+    box = Box([[0, 10], [-5, 5]])
+    run = RepeatedClassification(Perturbation(box), batch=10)
+    asked = run.ask()
+    done = asked.round(2)
+    with pytest.raises(ValueError, match=r"tell\(done, y, query=asked\)"):
+        run.tell(done, np.arange(10.0))
+    with pytest.raises(ValueError, match="the 10 actions of the batch"):
+        run.tell(done[:9], np.arange(9.0), query=asked)
+    run.tell(done, np.arange(10.0), query=asked)
+    np.testing.assert_array_equal(run.batches[0], done)
+    rows = search().ask()
+    run = search()
+    run.ask()
+    with pytest.raises(ValueError, match="the 20 actions of the batch"):
+        run.tell(rows[::-1], F[rows], query=rows)
+
+
+def test_several_workers_share_a_batch_and_failures_cost_their_members_only():
+    def objective(rows):
+        if rows[0] % 9 == 0:
+            raise RuntimeError("no signal")
+        return F[rows]
+
+    run = optimize(search(), objective, 4, n_workers=2, progress=False)
+    table = run.result()
+    failed = table["status"] == "failed"
+    assert failed.any()
+    assert ((table["row"] % 9 == 0) == failed).all()
+    with pytest.raises(ValueError, match="hands out one query"):
+        optimize(search(feedback=Comparisons(3)), objective, 4, n_workers=2)

@@ -11,7 +11,6 @@ from fivebo.classify_dfo import ForestConsensus, Logistic, LogisticEnsemble, Mul
 from fivebo.classify_dfo.classifiers import (
     LARGEST_SEED,
     RULES,
-    _resolved,
     consensus,
     fit_logistic,
     margins,
@@ -159,35 +158,6 @@ def test_wrong_settings_are_refused(make, message):
 def test_every_classifier_is_constant_on_labels_of_one_kind(classifier, label):
     h = classifier.fit(X, np.full(120, label), np.random.default_rng(0))
     assert (h(NEW) == label).all()
-
-
-@pytest.mark.parametrize(
-    ("low", "side"), [(0, 1e-9), (0, 1e-50), (1e9, 1.0), (-1e50, 2e50), (-3e-7, 1e-6)]
-)
-def test_a_forest_sees_features_of_any_size(low, side):
-    """Single precision merges such values, or overflows: trees would never split."""
-    ordinary = ForestConsensus().fit(X, Z, np.random.default_rng(1))(NEW)
-    h = ForestConsensus().fit(low + side * X, Z, np.random.default_rng(1))(low + side * NEW)
-    assert 0.2 < ordinary.mean() < 0.6
-    assert (h == ordinary).mean() > 0.97
-
-
-def test_ordinary_features_reach_the_forest_as_they_are():
-    for data in (X, 10 * X - 4, 1e3 + X):
-        shift, factor = _resolved(data)
-        assert not shift.any()
-        assert (factor == 1).all()
-    shift, factor = _resolved(np.column_stack([np.ones(3), 1e-8 * np.arange(3) + 1, np.arange(3)]))
-    np.testing.assert_allclose(shift, [0, 1, 0])
-    np.testing.assert_allclose(factor, [1, 5e7, 1], rtol=1e-6)
-
-
-@pytest.mark.parametrize("scale", [1e-8, 1e5])
-@pytest.mark.parametrize("classifier", [Logistic(), LogisticEnsemble(), MultiplierBootstrap(3)])
-def test_logistic_models_warn_of_features_that_their_penalty_does_not_fit(classifier, scale):
-    with pytest.warns(UserWarning, match="penalty is meant for features of order 1"):
-        classifier.fit(X * [scale, 1, 1, 1], Z, np.random.default_rng(0))
-    classifier.fit(np.column_stack([X, np.ones(120)]), Z, np.random.default_rng(0))
 
 
 @pytest.mark.paper("classify_dfo", "lem-a8", "lem-a9")

@@ -21,9 +21,9 @@ X = np.random.default_rng(0).random((300, 2))
 F = ((X - 0.4) ** 2).sum(axis=1)
 
 
-def search(feedback, batch=30, rng=0):
+def search(feedback, batch=30, rng=0, kind=RepeatedClassification):
     sampler = Enumeration(Catalogue(X), eta=0.5)
-    return RepeatedClassification(sampler, batch=batch, feedback=feedback, rng=rng)
+    return kind(sampler, batch=batch, feedback=feedback, rng=rng)
 
 
 @pytest.mark.paper("classify_dfo", "alg1-l5")
@@ -53,12 +53,12 @@ def test_order_needs_no_scale_and_freezes_old_labels():
 @pytest.mark.paper("classify_dfo", "eq-1", "eq-1-ties", "eq-1-older", "s31-count")
 @pytest.mark.parametrize("c", [1, 5, 10])
 def test_labels_from_comparisons_by_equation_1(c):
-    run = Judge(search(Comparisons(c)))
+    run = search(Comparisons(c), kind=Judge)
     labels, told = [], 0
     for _ in range(4):
         batch = run.ask()
         pairs = run.pairs()
-        everything = np.concatenate([*run.search.batches, batch])
+        everything = np.concatenate([*run.batches, batch])
         start = len(everything) - 30
         assert (pairs[:, 1] >= start).all()
         assert (pairs[:, 0] != pairs[:, 1]).all()
@@ -143,7 +143,7 @@ def test_comparisons_must_be_zeros_and_ones_and_complete():
 
 
 def test_the_batch_comes_back_best_first_by_wins():
-    run = Judge(search(Comparisons(40)))
+    run = search(Comparisons(40), kind=Judge)
     batch = run.ask()
     run.tell(batch, F[batch])
     assert F[run.recommend()] <= np.quantile(F[batch], 0.2)
@@ -164,7 +164,7 @@ def test_a_tie_counts_as_low_at_every_quantile(tenths):
 
 
 def test_a_judge_refuses_values_that_are_none_and_can_be_copied():
-    run = Judge(search(Comparisons(3)))
+    run = search(Comparisons(3), kind=Judge)
     with pytest.raises(ValueError, match="ask\\(\\) for one before"):
         run.tell(np.arange(30), F[:30])
     batch = run.ask()
@@ -180,5 +180,27 @@ def test_a_judge_refuses_values_that_are_none_and_can_be_copied():
     np.testing.assert_array_equal(again.ask(), batch)
     run.tell(batch, F[batch])
     assert run.n_comparisons == 90
-    with pytest.raises(TypeError, match="a judge needs a search with Comparisons"):
-        Judge(search(Values()))
+    with pytest.raises(TypeError, match=r"a judge needs feedback=Comparisons\(\)"):
+        search(Values(), kind=Judge)
+
+
+def test_comparisons_are_told_whole_or_not_at_all():
+    run = search(Comparisons(3))
+    batch, pairs = run.ask(), run.pairs()
+    with pytest.raises(ValueError, match="y must be complete"):
+        run.tell(batch, [None, *np.ones(len(pairs) - 1)])
+    run.tell(batch, None)
+    assert (run.n_comparisons, len(run.batches)) == (0, 0)
+    again, pairs = run.ask(), run.pairs()
+    assert set(again) != set(batch)
+    run.tell(again, np.ones(len(pairs)))
+    assert run.result()["status"].tolist() == ["failed"] * 30 + ["ok"] * 30
+
+
+@pytest.mark.parametrize("kind", [Values, Order])
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_the_score_at_the_quantile_is_low_in_any_unit(kind, unit):
+    """0.7 times 10 is just above or below 7 in floating point."""
+    scores = unit * np.random.default_rng(0).random(11)
+    labels = kind(0.7).relabel([scores], np.empty(0, dtype=int), None, None)
+    assert labels.sum() == 3

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fivebo.classify_dfo import dna, functions, problems
-from fivebo.classify_dfo.spaces import Box, Catalogue
+from fivebo.classify_dfo.spaces import Catalogue
+from fivebo.common.search.domains import Box
 
 BOXES = {
     "shekel": problems.Shekel(),

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from fivebo.classify_dfo import Box, Catalogue, Enumeration, ImportanceSampling, Perturbation
+from fivebo.classify_dfo import Catalogue, Enumeration, ImportanceSampling, Perturbation
+from fivebo.common.search.domains import Box
 from tests.classify_dfo import oracles
 
 
@@ -89,12 +90,12 @@ def uniform_start(box, n=300, seed=0):
 
 @pytest.mark.paper("classify_dfo", "s4-importance")
 def test_importance_sampling_of_nothing_cut_is_uniform():
-    box = Box([0, 0], [1, 3])
+    box = Box([[0, 1], [0, 3]])
     sampler = ImportanceSampling(box, candidates=400)
     sampler.update(lambda rows: np.zeros(len(rows)))
     rng = np.random.default_rng(5)
     points = np.concatenate([sampler.draw(150, rng, uniform_start(box, seed=s)) for s in range(6)])
-    for column, side in zip(points.T, box.side, strict=True):
+    for column, side in zip(points.T, box.sides, strict=True):
         assert stats.kstest(column / side, "uniform").pvalue > 1e-3
 
 
@@ -105,7 +106,7 @@ def half(rows):
 
 @pytest.mark.paper("classify_dfo", "s4-importance")
 def test_importance_sampling_has_the_share_of_the_target():
-    box, shares = Box([0, 0], [1, 1]), []
+    box, shares = Box([[0, 1]] * 2), []
     for seed in range(12):
         sampler = ImportanceSampling(box, eta=0.5, candidates=200)
         sampler.update(half)
@@ -118,7 +119,7 @@ def test_importance_sampling_has_the_share_of_the_target():
 @pytest.mark.parametrize("kind", [Perturbation, ImportanceSampling])
 @pytest.mark.parametrize("dim", [2, 25])
 def test_no_draw_is_where_a_weight_is_zero_and_all_are_inside(kind, dim):
-    box = Box(np.zeros(dim), np.ones(dim))
+    box = Box([[0, 1]] * dim)
     sampler = kind(box)
     sampler.update(half)
     points = sampler.draw(60, np.random.default_rng(6), uniform_start(box, 100))
@@ -128,7 +129,7 @@ def test_no_draw_is_where_a_weight_is_zero_and_all_are_inside(kind, dim):
 
 @pytest.mark.paper("classify_dfo", "s4-perturbation")
 def test_perturbation_by_its_definition():
-    box = Box([0.0, 0.0], [1.0, 1.0])
+    box = Box([[0, 1]] * 2)
     sampler = Perturbation(box, eta=0.5, width=2.0)
     parents = np.array([[0.2, 0.2], [0.4, 0.8], [0.9, 0.5]])
     sampler.update(half)
@@ -141,7 +142,7 @@ def test_perturbation_by_its_definition():
 
 
 def test_one_parent_left_still_moves_and_everything_cut_is_survived():
-    box = Box([0.0], [1.0])
+    box = Box([[0, 1]])
     sampler = Perturbation(box)
     parents = np.array([[0.1], [0.7], [0.8]])
     sampler.update(half)
@@ -152,10 +153,10 @@ def test_one_parent_left_still_moves_and_everything_cut_is_survived():
 
 @pytest.mark.parametrize("kind", [Perturbation, ImportanceSampling])
 def test_a_single_parent_without_spread_still_moves(kind):
-    box = Box([0.0, -3], [1, 3])
+    box = Box([[0, 1], [-3, 3]])
     sampler = kind(box, width=0.5)
     parent = np.array([[0.4, 1.0]])
-    np.testing.assert_allclose(sampler.scale(parent, np.ones(1)), 0.5 * box.side / np.sqrt(12))
+    np.testing.assert_allclose(sampler.scale(parent, np.ones(1)), 0.5 * box.sides / np.sqrt(12))
     drawn = sampler.draw(1, np.random.default_rng(0), [parent])
     assert (drawn != parent).all()
 
@@ -163,7 +164,7 @@ def test_a_single_parent_without_spread_still_moves(kind):
 @pytest.mark.parametrize("dim", [10, 19])
 def test_candidates_are_drawn_until_enough_are_inside(dim):
     """In the corner of a cube almost all fall off; few points, or none, would be left."""
-    box = Box(-np.ones(dim), np.ones(dim))
+    box = Box([[-1, 1]] * dim)
     parents = np.where(np.random.default_rng(1).random((30, dim)) < 0.85, -1.0, 1.0)
     for seed in range(3):
         points = Perturbation(box, candidates=1, width=3.0).draw(
@@ -174,6 +175,6 @@ def test_candidates_are_drawn_until_enough_are_inside(dim):
 
 
 def test_importance_sampling_says_when_it_has_too_many_inputs():
-    box = Box(np.zeros(300), np.ones(300))
+    box = Box([[0, 1]] * 300)
     with pytest.raises(ValueError, match=r"0 fell into the box of 300 inputs: .* use Pert"):
         ImportanceSampling(box).draw(20, np.random.default_rng(0), uniform_start(box, 20))

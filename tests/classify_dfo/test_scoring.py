@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fivebo.classify_dfo import problems, study, study_figures
+from fivebo.classify_dfo import figures_common, problems, study
 from fivebo.classify_dfo.classifiers import ForestConsensus
 from fivebo.classify_dfo.samplers import ImportanceSampling, Perturbation
 from fivebo.common.lab.experiments import load_paper
@@ -63,7 +63,7 @@ def test_coverage_and_false_cuts_from_a_stepwise_recursion(method):
     for t in range(1, 6):
         replayed.tell(replayed.ask(), instance.values[again.batches[t - 1]])
         replayed.ask()
-        h = replayed.decide(instance.domain.features)
+        h = replayed.decide(instance.domain.unit)
         low = instance.values <= np.median(instance.values[again.batches[t - 1]])
         assert rows[t]["cut_coverage"] == pytest.approx(h @ p)
         assert rows[t]["false_cut"] == pytest.approx((h * p)[low].sum())
@@ -172,6 +172,6 @@ def test_data_files_follow_the_assays():
 def test_gaps_over_a_gap_of_zero():
     """Both at the optimum are level; a rival that alone is there leaves no finite ratio."""
     gaps = {"random-2x": [0.0, 0.0, 2.0], "classify-rf": [0.0, 1.0, 1.0], "gp-ei": [0, np.nan, 4]}
-    ratios = study_figures._relative(pd.DataFrame(gaps))
+    ratios = figures_common.relative(pd.DataFrame(gaps))
     assert ratios["classify-rf"].tolist() == [1.0, np.inf, 0.5]
     assert ratios["gp-ei"].fillna(-1).tolist() == [1.0, -1.0, 2.0]

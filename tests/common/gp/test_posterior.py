@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
+from fivebo.common.gp import kernels
 from fivebo.common.gp.factor import JitterWarning, NotPositiveDefiniteError
 from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.gp.posterior import GP
@@ -44,6 +45,21 @@ def test_posterior_equals_dense_formula_however_the_data_arrive(kernel, steps):
     np.testing.assert_allclose(gp.predict(Z)[0], mean, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(gp.predict(Z, return_cov=True)[1], cov, atol=1e-10 * scale)
     np.testing.assert_allclose(gp.predict(Z)[1], np.diag(cov), atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("outputs", [(), (2,)])
+@pytest.mark.parametrize(
+    "kernel", [kernels.SquaredExponential(0.4, 2.0), kernels.Matern([0.3, 0.7], 0.5, nu=1.5)]
+)
+def test_mean_at_many_points_is_that_of_the_prediction(kernel, outputs, unit):
+    rng = np.random.default_rng(5)
+    kernel = kernel.with_theta(
+        kernel.theta + np.log(unit) * np.arange(len(kernel.theta)).clip(0, 1)
+    )
+    X, C = unit * (7 + rng.random((30, 2))), unit * (7 + 2 * rng.random((600, 2)))
+    gp = GP(kernel, 0.1, mean=3.0).condition(X, rng.standard_normal((30, *outputs)))
+    np.testing.assert_allclose(gp.predict_mean(C), gp.predict(C)[0], rtol=1e-10, atol=1e-11)
 
 
 def test_one_query_at_a_time_equals_all_at_once():

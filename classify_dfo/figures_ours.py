@@ -1,9 +1,16 @@
-"""Figures of [CDFO] over many problems or settings: the table, studies, speed."""
+"""Our figures of [CDFO]: Theorem 1 along runs, other settings, all assays, speed."""
 
 import numpy as np
 import pandas as pd
 
-from fivebo.classify_dfo.curves import curves, last_values, quartiles
+from fivebo.classify_dfo.figures_common import (
+    batch_axis,
+    curves,
+    last_values,
+    medians,
+    quartiles,
+    relative,
+)
 from fivebo.common.page import plotting
 from fivebo.common.page.plotting import look, panels
 
@@ -14,44 +21,37 @@ SHORT = {
 }  # fmt: skip
 
 
-def _medians(results, experiment):
-    """Return the median last gap of each variant (rows, in order) and method (columns)."""
-    last = last_values(results, experiment)
-    table = last.pivot_table(index="variant", columns="method", values="value", aggfunc="median")
-    return table.loc[list(results.config(experiment).variants)]
+RATIOS = {
+    "theorem1_mass_ratio": "Theorem 1",
+    "corollary1_mass_ratio": "Corollary 1",
+}
 
 
-def _relative(medians):
-    """Return the medians over that of random-2x: 1 where both found the optimum."""
-    return medians.div(medians["random-2x"], axis=0).fillna(1.0).where(medians.notna())
-
-
-def table(results):
-    """Draw the median gap of every method on the further assays, over that of random-2x."""
-    medians = _medians(results, "table")
-    ratios = _relative(medians)
-    ratios = ratios.loc[ratios["classify-rf-majority"].sort_values().index]
-    order = ["random-search", "gp-ei", "classify-rf-low", "classify-rf-majority", "classify-rf"]
-    fig, (ax,) = panels(["gap at the end over that of random-2x"], height=0.8 + 0.22 * len(ratios))
-    fig.set_figwidth(6.6)
+def certificates(results):
+    """Draw the largest ratio of bound to mass over actions and seeds, along runs."""
+    places = {"certificates": "DNA, CRX", "certificates-square": "unit square"}
+    titles = [f"{name}, {where}" for where in places.values() for name in RATIOS.values()]
+    fig, axes = panels(titles, columns=2, height=2.5)
+    tables, axis = [], iter(axes)
     with look():
-        for place, method in enumerate(order):
-            looks = plotting.style(method)
-            rows = np.arange(len(ratios)) + 0.13 * (place - 2)
-            ax.plot(
-                ratios[method], rows, linestyle="none", marker=looks.marker, color=looks.colour,
-                markeredgecolor="white", markeredgewidth=0.4, label=looks.label, clip_on=False,
-            )  # fmt: skip
-        ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
-        ax.set_yticks(range(len(ratios)), [v.upper().replace("-", " ") for v in ratios.index])
-        ax.set(ylim=(len(ratios) - 0.5, -0.5), xlim=(0, None), xlabel="0: the optimum was found")
-        ax.grid(axis="x", visible=False)
-    plotting.legend(fig, [ax], "Point: ratio of the medians over seeds.")
-    found = medians.stack().rename("median_gap").reset_index()
-    found["ratio"] = (
-        ratios.stack().reindex(pd.MultiIndex.from_frame(found[["variant", "method"]])).to_numpy()
-    )
-    return fig, found.assign(n=results.config("table").seeds)
+        for experiment in places:
+            variant = results.config(experiment).variants[0]
+            for metric in RATIOS:
+                ax, trace = next(axis), results.trace(experiment, metric).dropna()
+                trace = trace[trace["variant"] == variant]
+                for method, part in trace.groupby("method", sort=False):
+                    looks, largest = plotting.style(method), part.groupby("step")["value"].max()
+                    ax.plot(
+                        largest.index, largest, color=looks.colour, linestyle=looks.linestyle,
+                        label=looks.label,
+                    )  # fmt: skip
+                    named = {"panel": f"{experiment} {metric}", "method": method}
+                    tables.append(largest.reset_index(name="largest").assign(**named))
+                ax.axhline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+                batch_axis(ax, trace, "bound / mass")
+                ax.set_ylim(0, 1.08)
+    plotting.legend(fig, axes, "Largest over actions and seeds; 1 is the bound.")
+    return fig, pd.concat(tables, ignore_index=True)
 
 
 SETTINGS = {
@@ -75,7 +75,7 @@ def sensitivity(results):
     tables, rows = [], results.config("sensitivity").variants
     with look():
         for ax, (experiment, name) in zip(axes, places.items(), strict=True):
-            ratios = _relative(_medians(results, experiment))[list(READINGS)]
+            ratios = relative(medians(results, experiment))[list(READINGS)]
             ratios = ratios.reindex([v for v in SETTINGS if v in rows])
             image = ax.imshow(ratios, vmin=0, vmax=1.6, cmap="RdYlBu_r", aspect="auto")
             for (row, column), value in np.ndenumerate(ratios.to_numpy()):
@@ -143,7 +143,7 @@ def samplers(results):
 
 def assays(results):
     """Draw over all assays the distribution of the gap relative to that of random-2x."""
-    ratios = _relative(_medians(results, "assays"))
+    ratios = relative(medians(results, "assays"))
     fig, (ax,) = panels([f"{len(ratios)} assays"], height=3.0)
     tables = []
     with look():

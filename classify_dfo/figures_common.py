@@ -1,4 +1,4 @@
-"""Curves of medians with quartiles, as [CDFO] draws them, and other parts of several figures."""
+"""What figures of [CDFO] and ours share: curves of medians with quartiles, ratios of medians."""
 
 import pandas as pd
 
@@ -102,3 +102,15 @@ def last_values(results, experiment, metric="gap"):
     """Return the last value of a metric of every run, with the run's key."""
     trace = results.trace(experiment, metric)
     return trace[trace["step"] == trace["step"].max()]
+
+
+def medians(results, experiment):
+    """Return the median last gap of each variant (rows, in order) and method (columns)."""
+    last = last_values(results, experiment)
+    table = last.pivot_table(index="variant", columns="method", values="value", aggfunc="median")
+    return table.loc[list(results.config(experiment).variants)]
+
+
+def relative(found):
+    """Return the medians over that of random-2x: 1 where both found the optimum."""
+    return found.div(found["random-2x"], axis=0).fillna(1.0).where(found.notna())
