@@ -12,7 +12,7 @@ import numpy as np
 from fivebo.classify_dfo.classifiers import ForestConsensus
 from fivebo.classify_dfo.feedback import Values
 from fivebo.classify_dfo.optimizer import BatchOptimizer
-from fivebo.classify_dfo.spaces import first_batch
+from fivebo.classify_dfo.spaces import first_batch, scaled
 from fivebo.common.search.optimizer import Asked
 
 
@@ -94,7 +94,7 @@ class RepeatedClassification(BatchOptimizer):
     def _cut(self, rng):
         """Label all points, fit the classifier, downweight; nothing is kept if one of it fails."""
         labels = self.feedback.relabel(self.values, self.labels, self._answers, self._pairs)  # l. 5
-        X = np.concatenate([self.domain.to_unit(batch) for batch in self.batches])
+        X = np.concatenate([scaled(self.domain, batch) for batch in self.batches])
         decide = _nothing
         if 0 < labels.mean() < 1:
             decide = self.classifier.fit(X, labels, rng)  # l. 6

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fivebo.classify_dfo.spaces import Catalogue, require
+from fivebo.classify_dfo.spaces import Catalogue, require, scaled
 from fivebo.common.checks import count, positive
 from fivebo.common.search.domains import Box
 
@@ -171,14 +171,14 @@ class Perturbation:
         return len(self.decisions)
 
     def update(self, decide):
-        """Take h^(t), a function of points mapped to the unit cube."""
+        """Take h^(t), a function of points as `scaled` maps them."""
         self.decisions.append(decide)
 
     def log_target(self, points):
         """Return the log of the unnormalised target at points of shape (m, d) of the box."""
-        total, unit = np.zeros(len(points)), self.domain.to_unit(points)
+        total, rows = np.zeros(len(points)), scaled(self.domain, points)
         for decide in self.decisions:
-            total += log_keep(decision(decide, unit), self.eta)  # l. 7
+            total += log_keep(decision(decide, rows), self.eta)  # l. 7
         return total
 
     def scale(self, parents, weights):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from fivebo.common.checks import as_finite_array
+from fivebo.common.search.domains import Box
 
 
 class Catalogue:
@@ -99,6 +100,18 @@ def require(domain, kind, user):
             f"{user} needs a {kind.__name__}, got {type(domain).__name__}; "
             "a Catalogue is for actions in a list, a Box for continuous inputs"
         )
+
+
+def scaled(domain, queries):
+    """Return what classifiers see of queries, shape (n, d), which no unit of the user's is in.
+
+    Inputs of a box run from -1 to 1, features of a catalogue from 0 to 1. A penalty and the single
+    precision of trees depend on the unit otherwise. Source: ours, [CDFO] Sec. 4 gives none; on its
+    linear functions' box, [-1, 1]^d, nothing is changed.
+    """
+    if isinstance(domain, Box):
+        return (queries - (domain.lower + domain.upper) / 2) / (domain.sides / 2)
+    return domain.to_unit(queries)
 
 
 def first_batch(domain, n, rng):

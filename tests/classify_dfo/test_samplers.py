@@ -104,12 +104,17 @@ def half(rows):
     return (rows[:, 0] > 0.5).astype(float)
 
 
+def half_of_scaled(rows):
+    """The same of points as a sampler shows them to a classifier, from -1 to 1."""
+    return half((rows + 1) / 2)
+
+
 @pytest.mark.paper("classify_dfo", "s4-importance")
 def test_importance_sampling_has_the_share_of_the_target():
     box, shares = Box([[0, 1]] * 2), []
     for seed in range(12):
         sampler = ImportanceSampling(box, eta=0.5, candidates=200)
-        sampler.update(half)
+        sampler.update(half_of_scaled)
         rng = np.random.default_rng(seed)
         shares.append(half(sampler.draw(300, rng, uniform_start(box, seed=seed))).mean())
     assert abs(np.mean(shares) - 1 / 3) < 5 * np.std(shares, ddof=1) / np.sqrt(12) + 0.005
@@ -121,7 +126,7 @@ def test_importance_sampling_has_the_share_of_the_target():
 def test_no_draw_is_where_a_weight_is_zero_and_all_are_inside(kind, dim):
     box = Box([[0, 1]] * dim)
     sampler = kind(box)
-    sampler.update(half)
+    sampler.update(half_of_scaled)
     points = sampler.draw(60, np.random.default_rng(6), uniform_start(box, 100))
     assert half(points).sum() == 0
     assert box.inside(points).all()
@@ -132,7 +137,7 @@ def test_perturbation_by_its_definition():
     box = Box([[0, 1]] * 2)
     sampler = Perturbation(box, eta=0.5, width=2.0)
     parents = np.array([[0.2, 0.2], [0.4, 0.8], [0.9, 0.5]])
-    sampler.update(half)
+    sampler.update(half_of_scaled)
     weights = np.array([1, 1, 0.5]) / 2.5
     np.testing.assert_allclose(sampler.log_target(parents), np.log([1, 1, 0.5]))
     centre = sum(w * x for w, x in zip(weights, parents, strict=True))
@@ -145,7 +150,7 @@ def test_one_parent_left_still_moves_and_everything_cut_is_survived():
     box = Box([[0, 1]])
     sampler = Perturbation(box)
     parents = np.array([[0.1], [0.7], [0.8]])
-    sampler.update(half)
+    sampler.update(half_of_scaled)
     assert sampler.scale(parents, np.array([1.0, 0, 0]))[0] > 0
     sampler.update(lambda rows: np.ones(len(rows)))
     assert len(sampler.draw(3, np.random.default_rng(0), [parents])) == 3
