@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from fivebo.common.checks import positive
+from fivebo.common.checks import one_of, positive
 from fivebo.common.gp.kernels import Matern, SquaredExponential
 
 DEGREES = {"matern-3/2": 3, "matern-5/2": 5}
@@ -50,10 +50,7 @@ class Kernel:
 
     def __post_init__(self):
         """Refuse settings that make no kernel."""
-        if self.family not in ("rbf", *DEGREES):
-            raise ValueError(
-                f"family must be one of rbf, {', '.join(DEGREES)}, got {self.family!r}"
-            )
+        one_of(self.family, "family", ("rbf", *DEGREES))
         if self.variance is not None:
             positive(self.variance, "variance")
         if self.length_scale is not None:

@@ -7,6 +7,7 @@ import numpy as np
 from fivebo.common.checks import count
 from fivebo.common.search.domains import Box
 from fivebo.common.search.optimizer import Asked, Optimizer, numbered
+from fivebo.common.search.ties import tied_with_max
 from fivebo.egpbo.acquisition import Maximiser, settings_of
 from fivebo.egpbo.evidence import FitSettings, fit
 from fivebo.egpbo.features import as_dictionary
@@ -102,7 +103,7 @@ class BoxOptimizer(Optimizer):
         """
         self._needs_data()
         X, y = self.data()
-        return X[first_of_best(y)]
+        return X[tied_with_max(y)[0]]
 
     def _columns(self):
         return [*numbered("x", self.box.dim), "y", "component"]
@@ -248,9 +249,4 @@ class DictionaryOptimizer(BoxOptimizer):
         if self.in_initial_phase:
             return super().recommend()
         X, _ = self.data()
-        return X[first_of_best(self.posterior(X)[0])]
-
-
-def first_of_best(values):
-    """Return the place of the first value that is the largest up to rounding."""
-    return int(np.argmax(values >= values.max() - 1e-12 * np.abs(values).max()))
+        return X[tied_with_max(self.posterior(X)[0])[0]]

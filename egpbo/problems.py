@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from fivebo.common.checks import count
+from fivebo.common.checks import count, one_of
 from fivebo.common.search.domains import Box
 from fivebo.egpbo import robot
 from fivebo.egpbo.features import DEGREES, Kernel, SampledFunction, draw_frequencies
@@ -249,9 +249,8 @@ class PriorProblem:
 
     def __post_init__(self):
         """Refuse dictionaries that do not fit together."""
-        unknown = [name for name in self.families if name not in ("rbf", *DEGREES)]
-        if unknown:
-            raise ValueError(f"unknown family {unknown[0]!r}; use rbf, {', '.join(DEGREES)}")
+        for family in self.families:
+            one_of(family, "family", ("rbf", *DEGREES))
         if len(self.families) != len(self.length_scales):
             raise ValueError(
                 f"families and length_scales must have the same length, got {len(self.families)} "

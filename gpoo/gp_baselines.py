@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from fivebo.common.checks import count, one_of, positive
+from fivebo.common.gp.acquisition import upper_bound
 from fivebo.gpoo.algorithms import RULES
 from fivebo.gpoo.optimizer import Schedule, TreeSearch, oldest_best
 from fivebo.gpoo.posterior import CellPosterior
@@ -158,8 +159,9 @@ class GPUCB(TreeSearch):
         self.model = CellPosterior(kernel, noise_var, self.nodes)
 
     def _select(self):
-        width = np.sqrt(self.beta(self.n_told + 1)) * self.model.std
-        return oldest_best(self.open(self.leaves()), self.model.mean + width)
+        width = np.sqrt(self.beta(self.n_told + 1))
+        bounds = upper_bound(self.model.mean, self.model.std, width)
+        return oldest_best(self.open(self.leaves()), bounds)
 
     def _recommend(self):
         return oldest_best(self.leaves(), self.model.mean)

@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from fivebo.common.checks import count, number, one_of, positive
+from fivebo.common.gp.acquisition import upper_bound
 from fivebo.mtbo.nystrom import inclusion_probabilities, nystrom_posterior
 from fivebo.mtbo.optimizer import ScalarizedUCB
 from fivebo.mtbo.posteriors import exact_posterior
@@ -80,7 +81,9 @@ class MTKB(ScalarizedUCB):
         """Return u_t on the domain, shape (m,). [MTBO] Eq. (2)."""
         L = self.lipschitz(weights)
         mean, norm = self.model.mean, self.model.norm
-        return self.scalarization(mean, weights) + L * self.radius * np.sqrt(norm)  # l. 4
+        return upper_bound(
+            self.scalarization(mean, weights), np.sqrt(norm), L * self.radius
+        )  # l. 4
 
     def _learn(self, query, value, note):
         # of Gamma_{t-1}, before x_t is added
@@ -142,7 +145,9 @@ class MTBKB(ScalarizedUCB):
         """Return u~_t on the domain, shape (m,)."""
         L = self.lipschitz(weights)
         mean, norm = self.model.mean, self.model.norm
-        return self.scalarization(mean, weights) + L * self.radius * np.sqrt(norm)  # l. 4
+        return upper_bound(
+            self.scalarization(mean, weights), np.sqrt(norm), L * self.radius
+        )  # l. 4
 
     def _learn(self, query, value, note):
         self.log_det += self.model.log_det_term(query)  # Gamma~_{t-1}, stored, never recomputed

@@ -9,6 +9,7 @@ import functools
 import numpy as np
 
 from fivebo.common.checks import count, one_of, positive
+from fivebo.common.gp.acquisition import upper_bound
 from fivebo.mtbo.baseline_theory import bkb_code_radius, bkb_radius, igp_ucb_radius, mobo_radius
 from fivebo.mtbo.gains import greedy_gain
 from fivebo.mtbo.multitask import DiagonalKernel
@@ -207,8 +208,8 @@ class MOBO(ScalarizedUCB):
         """Return the acquisition on the domain, shape (m,)."""
         mean, var = self._marginals()
         if isinstance(self.scalarization, LinearScalarization):
-            return mean @ weights + self.radius * np.sqrt(var @ weights**2)
-        return self.scalarization(mean + self.radius * np.sqrt(var), weights)
+            return upper_bound(mean @ weights, np.sqrt(var @ weights**2), self.radius)
+        return self.scalarization(upper_bound(mean, np.sqrt(var), self.radius), weights)
 
     def _learn(self, query, value, note):
         self.model.update(query, value)

@@ -8,16 +8,9 @@ from fivebo.common.checks import as_finite_array, one_of
 from fivebo.common.search.domains import FiniteSet
 from fivebo.common.search.optimizer import Asked, Optimizer, numbered
 from fivebo.common.search.pareto import nondominated
+from fivebo.common.search.ties import TIE, tied_with_max
 from fivebo.mtbo.multitask import SumKernel
 from fivebo.mtbo.scalarization import ChebyshevScalarization, LinearScalarization, draw_weights
-
-TIE = 1e-12
-"""Values this close, relative to the largest in size, are tied: rounding alone parts them."""
-
-
-def highest(values):
-    """Return the places of the largest of `values` (m,), ties included."""
-    return np.flatnonzero(values >= values.max() - TIE * np.abs(values).max())
 
 
 class ScalarizedUCB(Optimizer):
@@ -88,7 +81,7 @@ class ScalarizedUCB(Optimizer):
         weights = draw_weights(law, self.n_tasks, self.streams.scalarization)  # l. 3
         points = np.arange(len(self.domain))
         left = np.delete(points, self.failed) if len(self.failed) < len(points) else points
-        best = left[highest(self.acquisition(weights)[left])]
+        best = left[tied_with_max(self.acquisition(weights)[left])]
         # one draw a round, needed or not: the methods of a seed share the stream
         return Asked(int(best[int(self.streams.initial.random() * len(best))]), weights)  # l. 5
 
@@ -154,7 +147,7 @@ class ScalarizedUCB(Optimizer):
                     f"weights must be {self.n_tasks} numbers >= 0, not all 0, one a task, got "
                     f"{weights.tolist()}"
                 )
-            return self._public(highest(self.scalarization(mean, weights))[0])
+            return self._public(tied_with_max(self.scalarization(mean, weights))[0])
         queried = np.unique([entry.query for entry in self.told if entry.value is not None])
         values, rounding = mean[queried], TIE * np.abs(mean).max(0)
         front = values[nondominated(values)]

@@ -49,11 +49,6 @@ class Bounds:
         """F_pes = (l1, l2), shape (n, 2). [MVABO] Sec. 3.2."""
         return np.column_stack([self.l1, self.l2])
 
-    @property
-    def optimistic(self):
-        """F_opt = (u1, u2), shape (n, 2). [MVABO] Sec. 3.2."""
-        return np.column_stack([self.u1, self.u2])
-
 
 def objective_bounds(mean, var, p, beta_sqrt):
     r"""Bounds of F_1 and F_2 from a Gaussian posterior of f.

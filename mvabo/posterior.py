@@ -10,6 +10,7 @@ from scipy.linalg import lapack
 
 from fivebo.common.checks import positive
 from fivebo.common.gp.factor import NotPositiveDefiniteError, forward_solve
+from fivebo.common.gp.kernels import check_no_white_noise
 from fivebo.common.gp.posterior import GP
 
 RANK_TOLERANCE = 1e-14
@@ -90,13 +91,15 @@ class ProductPosterior(Observed):
 
     def _take(self, kernel):
         """Start from the prior of a kernel."""
-        values, vectors = np.linalg.eigh(kernel.second(self.domain.W.points))
+        X, W = self.domain.X.points, self.domain.W.points
+        check_no_white_noise(kernel.first, X[:1])
+        check_no_white_noise(kernel.second, W[:1])
+        values, vectors = np.linalg.eigh(kernel.second(W))
         if not np.isfinite(values).all():
             raise ValueError(f"kernel {kernel!r} gave a non-finite covariance; check its scales")
         kept = values > values[-1] * RANK_TOLERANCE
         self.kernel = kernel
         self.phi = vectors[:, kept] * np.sqrt(values[kept])
-        X, W = self.domain.X.points, self.domain.W.points
         self.var = np.outer(kernel.first.diag(X), kernel.second.diag(W))
         self.mean = np.zeros(self.domain.shape)
         self.log_det = 0.0

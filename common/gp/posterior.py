@@ -214,6 +214,9 @@ class GP(Predictions):
             self.noise_var if noise_var is None else noise_var,
             self.mean if mean is None else mean,
         )
+        known = [t.candidates for t in self._tracked] + [self._data] * (self._data is not None)
+        if known:
+            check_no_white_noise(fresh.kernel, known[0].points[:1])
         rebuilt = [TrackedSet(t.candidates, fresh.kernel, fresh.mean) for t in self._tracked]
         if self._data is not None:
             residual = self._residual + self.mean - fresh.mean

@@ -4,7 +4,7 @@ import numpy as np
 
 from fivebo.common.gp.factor import clip_variance, log_density
 from fivebo.common.gp.functionals import as_functionals
-from fivebo.common.gp.kernels import Stationary
+from fivebo.common.gp.kernels import Stationary, check_no_white_noise
 
 BLOCK_POINTS = 256
 """Points at a time: their covariances with the data stay in the processor's cache."""
@@ -33,6 +33,8 @@ class Predictions:
             In squared units of y.
         """
         query = as_functionals(X, weights)
+        if self._data is None:
+            check_no_white_noise(self.kernel, query.points[:1])
         prior = query.cross(self.kernel, query) if return_cov else query.diag(self.kernel)
         if self._data is None:
             return np.full(len(query), self.mean), prior

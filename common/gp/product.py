@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from fivebo.common.checks import count
 from fivebo.common.gp.kernels import SquaredExponential, check_kernel
 
 
@@ -26,9 +27,7 @@ class Product:
 
     def __init__(self, first, second, split=1):
         self.first, self.second = check_kernel(first, "first"), check_kernel(second, "second")
-        if isinstance(split, bool) or not isinstance(split, int | np.integer) or split < 1:
-            raise ValueError(f"split must be an integer >= 1, got {split!r}")
-        self.split = int(split)
+        self.split = count(split, "split")
 
     def _parts(self, X):
         return X[..., : self.split], X[..., self.split :]

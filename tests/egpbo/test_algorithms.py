@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from fivebo.common.search.domains import Box
 from fivebo.common.search.loop import optimize
@@ -523,9 +524,10 @@ def test_numbers_with_which_nothing_runs_are_refused(record, settings):
 def test_a_run_of_the_papers_size_takes_less_than_eight_seconds():
     optimizer = EGPTS([[-5, 5], [-5, 5], [1, 30]], rbf_dictionary(), rng=0)
     start = time.process_time()
-    for _ in range(210):
-        x = optimizer.ask()
-        optimizer.tell(x, np.cos(x[0]) + np.sin(x[1]) - 0.05 * (x[2] - 12) ** 2)
+    with threadpool_limits(1):  # as runs have it; threads that wait for others burn ten times that
+        for _ in range(210):
+            x = optimizer.ask()
+            optimizer.tell(x, np.cos(x[0]) + np.sin(x[1]) - 0.05 * (x[2] - 12) ** 2)
     assert time.process_time() - start < 8  # about 1 s of one core
 
 

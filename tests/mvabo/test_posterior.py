@@ -4,14 +4,19 @@ import time
 
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, Matern
+from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
 
 from fivebo.common.gp.evidence import fit, start_of
 from fivebo.common.gp.factor import NotPositiveDefiniteError
 from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.gp.posterior import GP
 from fivebo.common.gp.product import Product
-from fivebo.mvabo import NoisyInputDomain, UncertainDomain, squared_exponential
+from fivebo.mvabo import (
+    ContinuousMTMVABO,
+    NoisyInputDomain,
+    UncertainDomain,
+    squared_exponential,
+)
 from fivebo.mvabo import posterior as module
 from fivebo.mvabo.kernels import LIMITS, fit_limits
 from fivebo.mvabo.problems import RosenbrockProblem
@@ -226,3 +231,18 @@ def test_domains_refuse_what_is_no_domain():
     sampled = UncertainDomain.from_samples(X, [0.5, -1.0, 0.5, 0.5])
     assert sampled.W.points.ravel().tolist() == [-1.0, 0.5]
     assert sampled.p.tolist() == [0.25, 0.75]
+
+
+@pytest.mark.parametrize("noisy", [0, 1])
+def test_white_noise_in_a_factor_of_a_product_is_refused(domain, kernel, noisy):
+    factors = [RBF(0.3), RBF(0.6)]
+    factors[noisy] += WhiteKernel(0.5)
+    product = Product(*factors, split=domain.X.dim)
+    with pytest.raises(ValueError, match="leave white noise out"):
+        domain.model(product, 0.01)
+    posterior = domain.model(kernel, 0.01)
+    with pytest.raises(ValueError, match="leave white noise out"):
+        posterior.set_kernel(product)
+    box = ContinuousMTMVABO([[0.0, 1.0]], [0.0, 0.1], None, Product(*factors), noise_var=0.01)
+    with pytest.raises(ValueError, match="leave white noise out"):
+        box.ask()

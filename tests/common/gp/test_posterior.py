@@ -302,6 +302,14 @@ def test_white_noise_in_the_kernel_is_refused_wherever_points_come_in():
         GP(noisy, 0.01).condition([[0.1], [0.2]], [1.0, 2.0])
     with pytest.raises(ValueError, match="give it as noise_var"):
         GP(noisy, 0.01).track([[0.1], [0.2]])
+    with pytest.raises(ValueError, match="give it as noise_var"):
+        GP(noisy, 0.01).predict([[0.1]])
+    told, tracking = GP(RBF(0.2), 0.01).condition([[0.1]], [1.0]), GP(RBF(0.2), 0.01)
+    tracking.track([[0.1]])
+    for gp in (told, tracking):
+        with pytest.raises(ValueError, match="give it as noise_var"):
+            gp.set_hyperparameters(kernel=noisy)
+        assert gp.kernel == RBF(0.2)
 
 
 def test_mean_and_slopes_are_those_of_the_prediction():
