@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import cho_solve
 from scipy.special import logsumexp
 
+from fivebo.common.gp.factor import forward_solve, log_density
 from fivebo.egpbo.features import features
 
 
@@ -69,9 +70,7 @@ def batch_posterior(Phi, y, prior_var, noise_var):
     theta = cho_solve((factor, True), Phi.T @ y / noise_var)
     C = prior_var * Phi @ Phi.T + noise_var * np.eye(n)
     root, _ = cholesky(C)
-    fit = y @ cho_solve((root, True), y)
-    log_det = 2 * np.log(np.diag(root)).sum()
-    return theta, Sigma, -0.5 * (fit + log_det + n * np.log(2 * np.pi))
+    return theta, Sigma, log_density(forward_solve(root, y), root.diagonal())
 
 
 def cholesky(A):

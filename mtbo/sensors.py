@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from fivebo.common.checks import positive
+from fivebo.common.gp.evidence import fit, start_of
 from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.common.search.domains import FiniteSet
 from fivebo.mtbo.multitask import ICM
@@ -120,8 +121,6 @@ class SensorProblem:
 
 def _fitted_length_scale(X, Y, noise_var):
     """Return the lengthscale of the largest marginal likelihood of all columns of Y together."""
-    from sklearn.gaussian_process import GaussianProcessRegressor
-    from sklearn.gaussian_process.kernels import RBF
-
-    kernel = RBF(5.0, length_scale_bounds=(0.5, 50.0))  # metres
-    return float(GaussianProcessRegressor(kernel, alpha=noise_var).fit(X, Y).kernel_.length_scale)
+    kernel = SquaredExponential(5.0)  # metres, of unit variance
+    limits = np.log([[1.0, 1.0], [0.5, 50.0], [noise_var, noise_var]])
+    return fit(kernel, X, Y, limits, [start_of(kernel, noise_var)]).kernel.length_scale

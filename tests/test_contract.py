@@ -7,6 +7,7 @@ import copy
 import importlib
 import inspect
 import json
+import os
 import pickle
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 from fivebo.common.lab.experiments import papers
 from fivebo.common.names import load_module
+from fivebo.common.search.journal import Journal
 from fivebo.common.search.loop import optimize
 from fivebo.common.search.optimizer import Optimizer
 
@@ -363,7 +365,7 @@ def test_settings_are_plain_and_tell_searches_apart(paper, name, tmp_path):
 
 
 @ALL
-def test_a_journal_resumes_from_any_line_to_the_same_bits(paper, name, tmp_path):
+def test_a_journal_cut_anywhere_resumes_to_the_same_bits(paper, name, tmp_path):
     case = case_of(paper, name)
     path, options = tmp_path / "run.jsonl", {"progress": False, "environment": case.complete}
     failing = {3, 4}
@@ -378,12 +380,26 @@ def test_a_journal_resumes_from_any_line_to_the_same_bits(paper, name, tmp_path)
     whole = optimize(case.make(), objective, case.rounds, path, **options)
     lines = path.read_text().splitlines(keepends=True)
     for cut in range(len(lines) + 1):
-        path.write_text("".join(lines[:cut]))
+        half = lines[cut][: len(lines[cut]) // 2] if cut < len(lines) and cut % 2 else ""
+        path.write_text("".join(lines[:cut]) + half)
         calls, offset = [], sum('"tell"' in line for line in lines[:cut])
         again = optimize(case.make(), objective, case.rounds, path, **options)
         assert again.result().equals(whole.result())
         assert len(calls) + offset == case.rounds
     same([case.inputs(again.ask())], [case.inputs(whole.ask())])
+
+
+@ALL
+def test_a_second_writer_is_refused(paper, name, tmp_path):
+    case = case_of(paper, name)
+    path, options = tmp_path / "run.jsonl", {"progress": False, "environment": case.complete}
+    with Journal(path, case.make()) as log:
+        log.begin_session()
+        text = path.read_text()
+        with pytest.raises(RuntimeError, match=f"being written by process {os.getpid()} on"):
+            optimize(case.make(), case.objective, 2, path, **options)
+        assert path.read_text() == text
+    assert len(optimize(case.make(), case.objective, 2, path, **options).told) == 2
 
 
 @ALL

@@ -94,8 +94,8 @@ def log_evidence(kernel, noise_var, X, y):
     noise_var : float
         sigma^2, in squared units of y.
     X : ndarray of shape (n, d)
-    y : ndarray of shape (n,)
-        Observations less their prior mean.
+    y : ndarray of shape (n,) or (n, p)
+        Observations less their prior mean; p independent outputs that share the kernel are summed.
 
     Returns
     -------
@@ -116,7 +116,8 @@ def log_evidence(kernel, noise_var, X, y):
     precision = lower + lower.T
     np.einsum("ii->i", precision)[:] /= 2
     alpha = precision @ y
-    M = np.outer(alpha, alpha) - precision
+    p = 1 if alpha.ndim == 1 else alpha.shape[1]
+    M = np.dot(alpha.reshape(len(y), p), alpha.reshape(len(y), p).T) - p * precision
     return value, 0.5 * np.append(contract(M), noise_var * np.trace(M))
 
 
@@ -238,7 +239,7 @@ def fit(kernel, X, y, limits, starts, max_iterations=None):
     """
     from scipy.optimize import minimize
 
-    unit = 0.5 * len(y) * np.log(np.mean(np.square(y)) or 1.0)  # the stopping rule knows no unit
+    unit = 0.5 * np.size(y) * np.log(np.mean(np.square(y)) or 1.0)  # stops alike in all units
 
     def negative(theta):
         value, gradient = log_evidence(kernel.with_theta(theta[:-1]), np.exp(theta[-1]), X, y)

@@ -1,11 +1,9 @@
 """EGP-TS as users and the paper know it: whole runs against a literal transcription."""
 
 import copy
-import time
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
 
 from fivebo.common.search.domains import Box
 from fivebo.common.search.loop import optimize
@@ -519,16 +517,6 @@ def test_settings_of_another_kind_are_refused_by_name(call, match):
 def test_numbers_with_which_nothing_runs_are_refused(record, settings):
     with pytest.raises((ValueError, TypeError), match=next(iter(settings))):
         record(**settings)
-
-
-def test_a_run_of_the_papers_size_takes_less_than_eight_seconds():
-    optimizer = EGPTS([[-5, 5], [-5, 5], [1, 30]], rbf_dictionary(), rng=0)
-    start = time.process_time()
-    with threadpool_limits(1):  # as runs have it; threads that wait for others burn ten times that
-        for _ in range(210):
-            x = optimizer.ask()
-            optimizer.tell(x, np.cos(x[0]) + np.sin(x[1]) - 0.05 * (x[2] - 12) ** 2)
-    assert time.process_time() - start < 8  # about 1 s of one core
 
 
 def in_place(x):

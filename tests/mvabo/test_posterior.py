@@ -1,7 +1,5 @@
 """The low-rank grid posterior and the dense one against literal formulas and the core GP."""
 
-import time
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
@@ -144,13 +142,11 @@ def test_rosenbrock_low_rank_error_on_the_full_grid():
     instance = RosenbrockProblem().draw(None)
     rng, domain = np.random.default_rng(0), instance.domain
     posterior = domain.model(instance.kernel, 1e-4)
-    start = time.process_time()
     for t in range(60):
         i, j = int(rng.integers(10**4)), int(rng.integers(100))
         posterior.add(i, j, float(instance.values[i, j]))
         if t == 40:
             posterior.set_kernel(squared_exponential(2.0, (0.5, 0.35), 0.3))
-    assert time.process_time() - start < 15  # about 2 s of one core
     a, b = rng.integers(10**4, size=3000), rng.integers(100, size=3000)
     i, j, y = posterior.data()
     gp = GP(posterior.kernel, 1e-4).condition(domain.points(i, j), y)

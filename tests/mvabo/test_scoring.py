@@ -1,7 +1,5 @@
 """Scores and certificates against their definitions, and runs that methods share."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -466,20 +464,6 @@ def test_continuous_problems_are_scored_on_all_of_x():
 
 def select(name, **changes):
     return load_paper("mvabo", "smoke").experiments[name].select(**changes)
-
-
-def test_a_whole_run_on_the_papers_grid_takes_half_a_second_of_one_core():
-    """100 x 100 grid, T = 200; about 0.12 s without the scores."""
-    instance = GPTestProblem().draw(rng_for(*KEY, "instance"))
-    optimizer = study.METHODS["mt-mva-bo"](
-        instance, study.Params(), 200, Streams.named(*KEY, "mt-mva-bo")
-    )
-    noise, environment = rng_for(*KEY, "noise"), rng_for(*KEY, "environment")
-    start = time.process_time()
-    for _ in range(200):
-        query = instance.complete(optimizer.ask(), environment)
-        optimizer.tell(query, instance.observe(query, noise))
-    assert time.process_time() - start <= 0.5
 
 
 def test_methods_that_share_their_queries_are_run_once(monkeypatch):

@@ -146,3 +146,12 @@ def test_limits_follow_the_data_or_what_is_given(data):
         search_limits(kernel, X[:1], y[:1], 0.3, limits)
     with pytest.raises(ValueError, match="variance must be two numbers"):
         Limits(variance=(2.0, 1.0))
+
+
+def test_several_outputs_are_summed(data):
+    X, y = data
+    Y, kernel = np.column_stack([y, np.cos(3 * y), y**2]), SquaredExponential([0.5, 0.8], 2.0)
+    value, gradient = log_evidence(kernel, 0.05, X, Y)
+    single = [log_evidence(kernel, 0.05, X, column) for column in Y.T]
+    assert value == pytest.approx(sum(v for v, _ in single))
+    np.testing.assert_allclose(gradient, sum(g for _, g in single))
