@@ -15,7 +15,7 @@ from fivebo.egpbo.evidence import FitSettings
 from fivebo.egpbo.expected_improvement import EGPEI, GPEI
 from fivebo.egpbo.features import Kernel, mixed_dictionary, rbf_dictionary
 from fivebo.egpbo.parallel import SimulatedWorkers
-from fivebo.egpbo.scoring import Scorer
+from fivebo.egpbo.scoring import WEIGHTS, Scorer
 
 PROBLEMS = {
     "synthetic": problems.SyntheticProblem,
@@ -29,7 +29,7 @@ DATA = {"tuning": [tuning.SAMPLE]}
 METRICS = (
     "simple_regret", "best_accuracy", "best_error", "cumulative_regret", "member_weight",
     "simulated_time", "ensemble_regret_ratio", "round_seconds",
-    *(f"weight_{m}" for m in range(1, 12)),
+    *WEIGHTS,
 )  # fmt: skip
 
 scorer = Scorer
