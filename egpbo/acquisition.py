@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fivebo.common.checks import count
+from fivebo.common.checks import count, one_of
 
 
 def settings_of(kind, value, name):
@@ -50,8 +50,7 @@ class Search:
         """Refuse numbers that leave nothing to search."""
         for name in ("n_screen", "n_polish", "n_fixed"):
             count(getattr(self, name), name)
-        if self.starts not in ("fresh", "fixed"):
-            raise ValueError(f"starts must be 'fresh' or 'fixed', got {self.starts!r}")
+        one_of(self.starts, "starts", ("fresh", "fixed"))
 
 
 class Maximiser:

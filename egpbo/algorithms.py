@@ -7,7 +7,7 @@ n times `tell`, or one `ask` for every `tell`; see `egpbo.parallel`.
 
 import numpy as np
 
-from fivebo.common.checks import as_finite_array, count, positive
+from fivebo.common.checks import as_finite_array, count, one_of, positive
 from fivebo.egpbo.ensemble import Ensemble
 from fivebo.egpbo.features import SampledFunction, draw_frequencies
 from fivebo.egpbo.optimizer import DictionaryOptimizer
@@ -152,10 +152,8 @@ class EGPTS(DictionaryOptimizer):
 def _check_settings(weight_floor, evidence, frequencies):
     if as_finite_array(weight_floor, "weight_floor", ndim=0) < 0:
         raise ValueError(f"weight_floor must be at least 0, got {weight_floor!r}")
-    if evidence not in ("features", "exact", "none"):
-        raise ValueError(f"evidence must be 'features', 'exact' or 'none', got {evidence!r}")
-    if frequencies not in ("spectral", "notebook"):
-        raise ValueError(f"frequencies must be 'spectral' or 'notebook', got {frequencies!r}")
+    one_of(evidence, "evidence", ("features", "exact", "none"))
+    one_of(frequencies, "frequencies", ("spectral", "notebook"))
 
 
 def _prior_weights(weights, n):

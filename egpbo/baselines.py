@@ -5,6 +5,7 @@ GP-EI is in `egpbo.expected_improvement`. All maximise and share the initial poi
 
 import numpy as np
 
+from fivebo.common.checks import one_of
 from fivebo.egpbo.acquisition import settings_of
 from fivebo.egpbo.algorithms import EGPTS
 from fivebo.egpbo.bayes import BayesSettings, HyperparameterSampler
@@ -143,8 +144,7 @@ class EXP3BO(_Bandit):
 
     def __init__(self, box, kernels=None, *, horizon, rewards="normalised", **settings):
         super().__init__(box, kernels, **settings)
-        if rewards not in ("normalised", "code"):
-            raise ValueError(f"rewards must be 'normalised' or 'code', got {rewards!r}")
+        one_of(rewards, "rewards", ("normalised", "code"))
         self.rate = exp3_rate(len(self.kernels), horizon)
         self.rewards = rewards
         self.log_omega = np.zeros(len(self.kernels))

@@ -7,6 +7,7 @@ us; the sampled form is that of the released code with true evidences in the wei
 import numpy as np
 from scipy.special import logsumexp
 
+from fivebo.common.checks import one_of
 from fivebo.common.gp.acquisition import improvement_slope, log_expected_improvement
 from fivebo.common.gp.posterior import GP
 from fivebo.egpbo.ensemble import normalise
@@ -90,8 +91,7 @@ class EGPEI(DictionaryOptimizer):
         self, box, kernels=None, *, form="sampled", n_init=10, search=None, fits=None, rng=0
     ):
         super().__init__(box, kernels, 1, search=search, fits=fits, n_init=n_init, rng=rng)
-        if form not in ("sampled", "mixture"):
-            raise ValueError(f"form must be 'sampled' or 'mixture', got {form!r}")
+        one_of(form, "form", ("sampled", "mixture"))
         self.form, self.gps = form, None
 
     @property

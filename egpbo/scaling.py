@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fivebo.common.checks import one_of
 from fivebo.common.search.domains import Box
 
 
@@ -31,10 +32,8 @@ class Scaling:
     """
 
     def __init__(self, box, inputs="unit", outputs="standardised"):
-        if inputs not in ("unit", "raw"):
-            raise ValueError(f"inputs must be 'unit' or 'raw', got {inputs!r}")
-        if outputs not in ("standardised", "centred", "raw"):
-            raise ValueError(f"outputs must be 'standardised', 'centred' or 'raw', got {outputs!r}")
+        one_of(inputs, "inputs", ("unit", "raw"))
+        one_of(outputs, "outputs", ("standardised", "centred", "raw"))
         self.box, self.inputs, self.outputs = box, inputs, outputs
         self.domain = Box([[0.0, 1.0]] * box.dim) if inputs == "unit" else box
         self.centre, self.scale, self.square, self.informed = 0.0, 1.0, 1.0, False
