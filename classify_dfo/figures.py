@@ -1,4 +1,4 @@
-"""Figures of [CDFO], one function each: Figs. 1 to 5 and the table; ours from figures_ours.py."""
+"""Figures of [CDFO], one function each: Figs. 1 to 5 and the table; ours: figures_ours.py."""
 
 import numpy as np
 import pandas as pd
@@ -12,22 +12,9 @@ from fivebo.classify_dfo.figures_common import (
     medians,
     relative,
 )
-from fivebo.classify_dfo.figures_ours import (
-    assays,
-    batches,
-    certificates,
-    samplers,
-    sensitivity,
-    speed,
-)
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.common.search.rng import Streams, rng_for
-
-__all__ = [
-    "assays", "batches", "certificates", "fig1a", "fig1b", "fig2", "fig3", "fig4", "fig5",
-    "samplers", "sensitivity", "speed", "table",
-]  # fmt: skip
 
 SQUARE = ("classify-single", "classify-css", "classify-bootstrap", "classify-rf")
 TITLES = {
@@ -64,33 +51,31 @@ def fig1a(results):
     """Draw Fig. 1(a): the points that each classifier downweights after eight observations."""
     fig, axes = panels([TITLES[m] for m in SQUARE], columns=4, height=2.6)
     tables = []
-    with look():
-        for ax, method in zip(axes, SQUARE, strict=True):
-            instance, search = replay(results, method)
-            X, f = instance.domain.features, instance.values
-            rows, h = search.batches[0], search.sampler.mistakes
-            high = search.labels > 0
-            shown = np.zeros(len(X), dtype=bool)
-            side = round(len(X) ** 0.5)
-            shown.reshape(side, side)[:: max(1, side // 25), :: max(1, side // 25)] = True
-            true = f > np.median(f[rows])
-            for kept, colour, name in (
-                (true, "#0072B2", "downweighted, truly high"),
-                (~true, "#D55E00", "downweighted, truly low"),
-            ):
-                at = shown & (h > 0) & kept
-                ax.scatter(*X[at].T, marker="x", s=10, linewidths=0.8, color=colour, label=name)
-            ax.scatter(*X[rows[high]].T, s=26, color="black", label="observed high")
-            ax.scatter(
-                *X[rows[~high]].T, s=26, facecolor="white", edgecolor="black", label="observed low"
-            )
-            ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xticks=[0, 1])
-            ax.set_yticks([0, 1])
-            table = pd.DataFrame(X, columns=["x_1", "x_2"]).assign(f=f, h=h, method=method)
-            table["observed"] = np.isin(np.arange(len(X)), rows)
-            tables.append(table[(h > 0) | table["observed"]])
-    plotting.legend(fig, axes, "One set of eight observations (seed 0).")
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, method in zip(axes, SQUARE, strict=True):
+        instance, search = replay(results, method)
+        X, f = instance.domain.features, instance.values
+        rows, h = search.batches[0], search.sampler.mistakes
+        high = search.labels > 0
+        shown = np.zeros(len(X), dtype=bool)
+        side = round(len(X) ** 0.5)
+        shown.reshape(side, side)[:: max(1, side // 25), :: max(1, side // 25)] = True
+        true = f > np.median(f[rows])
+        for kept, colour, name in (
+            (true, "#0072B2", "downweighted, truly high"),
+            (~true, "#D55E00", "downweighted, truly low"),
+        ):
+            at = shown & (h > 0) & kept
+            ax.scatter(*X[at].T, marker="x", s=10, linewidths=0.8, color=colour, label=name)
+        ax.scatter(*X[rows[high]].T, s=26, color="black", label="observed high")
+        ax.scatter(
+            *X[rows[~high]].T, s=26, facecolor="white", edgecolor="black", label="observed low"
+        )
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", xticks=[0, 1])
+        ax.set_yticks([0, 1])
+        table = pd.DataFrame(X, columns=["x_1", "x_2"]).assign(f=f, h=h, method=method)
+        table["observed"] = np.isin(np.arange(len(X)), rows)
+        tables.append(table[(h > 0) | table["observed"]])
+    return plotting.finished(fig, axes, tables, "One set of eight observations (seed 0).")
 
 
 def fig1b(results):
@@ -102,18 +87,18 @@ def fig1b(results):
     }
     fig, axes = panels([title for title, _ in panels_of.values()], height=2.7)
     tables = []
-    with look():
-        for ax, (metric, (_, label)) in zip(axes, panels_of.items(), strict=True):
-            trace = _with_library_penalty(results.trace("fig1b", metric))
-            if metric == "optimum_cuts":
-                tables.append(_means(ax, trace, metric))
-                ax.set_ylim(bottom=-0.02, top=max(0.2, ax.get_ylim()[1]))
-            else:
-                order = (*SQUARE, C1)
-                tables.append(median_band(ax, trace, metric, order, LINEAR))
-            batch_axis(ax, trace, label)
-    plotting.legend(fig, axes, "Line: median over starts (b: mean). Band: quartiles.")
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, (metric, (_, label)) in zip(axes, panels_of.items(), strict=True):
+        trace = _with_library_penalty(results.trace("fig1b", metric))
+        if metric == "optimum_cuts":
+            tables.append(_means(ax, trace, metric))
+            ax.set_ylim(bottom=-0.02, top=max(0.2, ax.get_ylim()[1]))
+        else:
+            order = (*SQUARE, C1)
+            tables.append(median_band(ax, trace, metric, order, LINEAR))
+        batch_axis(ax, trace, label)
+    return plotting.finished(
+        fig, axes, tables, "Line: median over starts (b: mean). Band: quartiles."
+    )
 
 
 LINEAR = {"classify-single": "linear, C = 100"}
@@ -133,8 +118,7 @@ def _means(ax, trace, panel):
         part, looks = trace[trace["method"] == method], plotting.style(method)
         numbers = part.groupby("step")["value"].agg(["size", "mean"]).reset_index()
         ax.plot(
-            numbers["step"], numbers["mean"], color=looks.colour, linestyle=looks.linestyle,
-            marker=looks.marker, markevery=3, markeredgecolor="white",
+            numbers["step"], numbers["mean"], **looks.line, markevery=3, markeredgecolor="white",
             label=LINEAR.get(method, looks.label),
         )  # fmt: skip
         named = {"panel": panel, "method": method, "variant": part["variant"].iloc[0]}
@@ -158,9 +142,7 @@ def fig2(results):
         ("dna", "vsx1"): "binding to VSX1",
         ("airfoil", "default"): "airfoils",
     }
-    fig, axes, data = curves(results, shown, DISCRETE)
-    plotting.legend(fig, axes, BAND + " Dashed: the optimum.")
-    return fig, data
+    return curves(results, shown, DISCRETE, BAND + " Dashed: the optimum.")
 
 
 def fig3(results):
@@ -175,17 +157,13 @@ def fig3(results):
         ("ensemble", "literal"): "CRX, consensus (R1)",
         ("ensemble", "majority"): "CRX, majority (R2)",
     }
-    fig, axes, data = curves(results, shown, CONTINUOUS, columns=2)
-    plotting.legend(fig, axes, BAND)
-    return fig, data
+    return curves(results, shown, CONTINUOUS, BAND, columns=2)
 
 
 def fig4(results):
     """Draw Fig. 4: the Shekel and Hartmann functions."""
     shown = {("shekel", "default"): "Shekel (4d)", ("hartmann", "default"): "Hartmann (6d)"}
-    fig, axes, data = curves(results, shown, CONTINUOUS, columns=2)
-    plotting.legend(fig, axes, BAND)
-    return fig, data
+    return curves(results, shown, CONTINUOUS, BAND, columns=2)
 
 
 def fig5(results):
@@ -193,9 +171,14 @@ def fig5(results):
     shown = {("pairwise", "literal"): "CRX, R1", ("pairwise", "majority"): "CRX, majority (R2)"}
     order = ["classify-rf", "classify-rf-c20", "classify-rf-c10", "classify-rf-c5"]
     order += ["classify-rf-order"]
-    fig, axes, data = curves(results, shown, order, columns=2, labels={"classify-rf": "values"})
-    plotting.legend(fig, axes, "Line: median over seeds. Band: quartiles. Dashed: the optimum.")
-    return fig, data
+    return curves(
+        results,
+        shown,
+        order,
+        "Line: median over seeds. Band: quartiles. Dashed: the optimum.",
+        columns=2,
+        labels={"classify-rf": "values"},
+    )
 
 
 def table(results):
@@ -206,18 +189,17 @@ def table(results):
     order = ["random-search", "gp-ei", "classify-rf-low", "classify-rf-majority", "classify-rf"]
     fig, (ax,) = panels(["gap at the end over that of random-2x"], height=0.8 + 0.22 * len(ratios))
     fig.set_figwidth(6.6)
-    with look():
-        for place, method in enumerate(order):
-            looks = plotting.style(method)
-            rows = np.arange(len(ratios)) + 0.13 * (place - 2)
-            ax.plot(
-                ratios[method], rows, linestyle="none", marker=looks.marker, color=looks.colour,
-                markeredgecolor="white", markeredgewidth=0.4, label=looks.label, clip_on=False,
-            )  # fmt: skip
-        ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
-        ax.set_yticks(range(len(ratios)), [v.upper().replace("-", " ") for v in ratios.index])
-        ax.set(ylim=(len(ratios) - 0.5, -0.5), xlim=(0, None), xlabel="0: the optimum was found")
-        ax.grid(axis="x", visible=False)
+    for place, method in enumerate(order):
+        looks = plotting.style(method)
+        rows = np.arange(len(ratios)) + 0.13 * (place - 2)
+        ax.plot(
+            ratios[method], rows, linestyle="none", marker=looks.marker, color=looks.colour,
+            markeredgecolor="white", markeredgewidth=0.4, label=looks.label, clip_on=False,
+        )  # fmt: skip
+    ax.axvline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+    ax.set_yticks(range(len(ratios)), [v.upper().replace("-", " ") for v in ratios.index])
+    ax.set(ylim=(len(ratios) - 0.5, -0.5), xlim=(0, None), xlabel="0: the optimum was found")
+    ax.grid(axis="x", visible=False)
     plotting.legend(fig, [ax], "Point: ratio of the medians over seeds.")
     found = middle.stack().rename("median_gap").reset_index()
     found["ratio"] = (

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 
 BAND = "Line: median over seeds. Band: quartiles. random-2x: two batches a round."
 
@@ -48,9 +48,9 @@ def median_band(ax, trace, panel, order, labels=None):
             linewidth=0, zorder=2,
         )  # fmt: skip
         ax.plot(
-            numbers["step"], numbers["median"], color=looks.colour, linestyle=looks.linestyle,
-            marker=looks.marker, markevery=(place % 3, 3), markeredgecolor="white",
-            markeredgewidth=0.5, label=labels.get(method, looks.label), zorder=20 - place,
+            numbers["step"], numbers["median"], **looks.line, markevery=(place % 3, 3),
+            markeredgecolor="white", markeredgewidth=0.5, label=labels.get(method, looks.label),
+            zorder=20 - place,
         )  # fmt: skip
         tables.append(numbers.assign(panel=panel, method=method, variant=part["variant"].iloc[0]))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
@@ -64,7 +64,9 @@ def batch_axis(ax, trace, ylabel):
     ax.set_xticks([1, *range(2 if step == 1 else step, last + 1, step)])
 
 
-def curves(results, shown, order, metric="best_value", *, columns=3, labels=None, ylabel=None):
+def curves(
+    results, shown, order, note, metric="best_value", *, columns=3, labels=None, ylabel=None
+):
     """Draw one metric of several experiments, one panel each.
 
     Parameters
@@ -74,6 +76,8 @@ def curves(results, shown, order, metric="best_value", *, columns=3, labels=None
         (experiment, variant) to title; variants that a scale leaves out are skipped.
     order, labels
         As in `median_band`.
+    note : str
+        How to read the figure.
     metric : str
         With "best_value" a dashed line marks the optimum where all seeds share it.
     columns : int, optional
@@ -81,21 +85,20 @@ def curves(results, shown, order, metric="best_value", *, columns=3, labels=None
 
     Returns
     -------
-    fig, axes, DataFrame
+    fig, DataFrame
     """
     shown = {k: title for k, title in shown.items() if k[1] in results.config(k[0]).variants}
     fig, axes = panels(list(shown.values()), columns=columns, height=2.7)
     tables = []
-    with look():
-        for ax, ((experiment, variant), title) in zip(axes, shown.items(), strict=True):
-            trace, runs = results.trace(experiment, metric), results.runs(experiment)
-            trace = trace[trace["variant"] == variant]
-            tables.append(median_band(ax, trace, title, order, labels))
-            optima = runs.loc[runs["variant"] == variant, "optimum"].unique()
-            if metric == "best_value" and len(optima) == 1:
-                ax.axhline(optima[0], color="0.35", linewidth=1, linestyle=(0, (4, 2)), zorder=1)
-            batch_axis(ax, trace, ylabel or "best value found")
-    return fig, axes, pd.concat(tables, ignore_index=True)
+    for ax, ((experiment, variant), title) in zip(axes, shown.items(), strict=True):
+        trace, runs = results.trace(experiment, metric), results.runs(experiment)
+        trace = trace[trace["variant"] == variant]
+        tables.append(median_band(ax, trace, title, order, labels))
+        optima = runs.loc[runs["variant"] == variant, "optimum"].unique()
+        if metric == "best_value" and len(optima) == 1:
+            ax.axhline(optima[0], color="0.35", linewidth=1, linestyle=(0, (4, 2)), zorder=1)
+        batch_axis(ax, trace, ylabel or "best value found")
+    return plotting.finished(fig, axes, tables, note)
 
 
 def last_values(results, experiment, metric="gap"):

@@ -10,6 +10,7 @@ from fivebo.classify_dfo.theory import (
     optimal_eta,
     theorem1_bound,
 )
+from fivebo.common.lab import scoring
 
 METRICS = (
     "gap", "best_value", "last_batch_gap", "rounds_to_optimum", "cut_coverage", "false_cut",
@@ -25,37 +26,26 @@ ROUNDING = 1e-12
 """Relative size of a difference between values of f that counts as none."""
 
 
-class Scorer:
-    """Scores one run batch by batch; see `fivebo.common.lab.records.METRICS` for the definitions.
+class Scorer(scoring.Scorer):
+    """Scores of a run batch by batch; parameters are those of `fivebo.common.lab.scoring.Scorer`.
 
     Metrics of h^(t) and p^(t) stand at the step whose batch is drawn from p^(t); there is none at
-    the first. Source: [CDFO] Sec. 1 (gap), Sec. 2.1
-    (coverage, M_T), Sec. 4 (best value found).
-
-    Parameters
-    ----------
-    instance : classify_dfo.problems.Instance
-    method : str
-        Slug of the method.
-    params : classify_dfo.study.Params
-    horizon : int
-        Number of batches.
-    metrics : iterable of str
-        Names to score; those that a method does not have are left out.
+    the first. Source: [CDFO] Sec. 1 (gap), Sec. 2.1 (coverage, M_T), Sec. 4 (best value found).
     """
 
     def __init__(self, instance, method, params, horizon, metrics):
-        self.instance, self.params, self.horizon = instance, params, horizon
-        self.names = [name for name in metrics if _applies(name, method, instance)]
+        super().__init__(instance, method, params, horizon, metrics)
         self.best, self.found_at, self.logs = np.inf, None, None
         if instance.values is not None:
             self.minimisers = instance.values == instance.values.min()
 
-    def asked(self, step, optimizer, query):
-        """Take p^(t-1) before it changes: nothing else is needed before the values."""
+    def _has(self, name):
+        if name in OF_WEIGHTS and self.instance.values is None:
+            return False
+        classifies = self.method.startswith("classify-")
+        return classifies or name not in ("label_error", "n_comparisons", *OF_WEIGHTS)
 
-    def told(self, step, optimizer, query, y):
-        """Return the scores of the round as a dict of metric name to value."""
+    def _after(self, step, optimizer, query, y):
         values = self.instance.evaluate(query)
         self.last = self._gap(values.min())
         if values.min() < self.best:
@@ -65,9 +55,8 @@ class Scorer:
         self.step, self.search = step, optimizer
         if set(self.names) & set(OF_WEIGHTS):
             self._take_weights(optimizer.sampler, values)
-        return {name: self._score(name) for name in self.names}
 
-    def _score(self, name):
+    def _score(self, name, step, optimizer):
         if name == "gap":
             return self._gap(self.best)
         return float(getattr(self, f"_{name}")())
@@ -166,13 +155,3 @@ class Scorer:
             return np.nan
         least = corollary1_least_share(gamma, rounds, self.sampler.domain.size)
         return np.exp(least - q.min())
-
-
-def _applies(name, method, instance):
-    if name == "round_seconds":  # which the runner measures
-        return False
-    if name in ("label_error", "n_comparisons"):
-        return method.startswith("classify-")
-    if name in OF_WEIGHTS:
-        return method.startswith("classify-") and instance.values is not None
-    return True

@@ -226,10 +226,11 @@ def figure_command(args):
     needed = [name for figure in chosen for name in shown[figure]]
     results.require(needed, [folder / f"{name}.png" for name in chosen])
     _say_outdated(results, needed)
-    module = load_module(f"{args.paper}.figures")
     for name in chosen:
-        figure, data = getattr(module, name.replace("-", "_"))(results)
-        paths = plotting.save(figure, data, folder, name)
+        module, function = config.drawing(name)
+        with plotting.look():
+            figure, data = getattr(load_module(module), function)(results)
+            paths = plotting.save(figure, data, folder, name)
         print(f"{name}: {', '.join(str(path) for path in paths)}")
 
 

@@ -188,9 +188,9 @@ def run_code(wildcards):
 
 def figure_code(wildcards):
     """Return the fingerprint that a figure depends on."""
-    function = wildcards.figure.replace("-", "_")
-    drawing = f"fivebo.{wildcards.paper}.figures:{function}"
-    return fingerprint([drawing, "fivebo.common.page.plotting:save"])
+    module, function = load(wildcards.paper, wildcards.scale).drawing(wildcards.figure)
+    page = "fivebo.common.page.plotting"
+    return fingerprint([f"fivebo.{module}:{function}", f"{page}:look", f"{page}:save"])
 
 
 def claims_code(_wildcards):

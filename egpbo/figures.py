@@ -4,21 +4,6 @@ import pandas as pd
 
 from fivebo.common.page import plotting
 from fivebo.egpbo.figures_common import REGRET, grid, ratios, tuning
-from fivebo.egpbo.figures_ours import (
-    differences,
-    features,
-    gb_sane,
-    parallel,
-    theory,
-    theory_parallel,
-    weights,
-)
-
-__all__ = [
-    "differences", "features", "fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8",
-    "fig9", "fig10", "fig11", "gb_sane", "parallel", "tab2", "theory", "theory_parallel",
-    "weights",
-]  # fmt: skip
 
 
 def fig1(results):

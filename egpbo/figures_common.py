@@ -1,10 +1,9 @@
 """What the figures of [EGPBO] and our own share: panels of curves, and rows of ratios."""
 
 import numpy as np
-import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.page.plotting import mean_band, panels
 
 REGRET = "simple regret"
 ACCURACY = "best validation accuracy"
@@ -53,13 +52,11 @@ def grid(results, experiments, metric, label, *, titles=None, columns=2, log=Fal
     cells = [(e, v) for e in experiments for v in results.config(e).variants]
     names = [(titles or {}).get(e, "{}").format(TITLES[v]) for e, v in cells]
     fig, axes = panels(names, columns=columns)
-    with look():
-        tables = [
-            curves(ax, results, e, v, metric, label, log)
-            for ax, (e, v) in zip(axes, cells, strict=True)
-        ]
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat(tables, ignore_index=True)
+    tables = [
+        curves(ax, results, e, v, metric, label, log)
+        for ax, (e, v) in zip(axes, cells, strict=True)
+    ]
+    return plotting.finished(fig, axes, tables, note)
 
 
 TUNING_NOTE = "Line: mean over seeds. The 10 initial evaluations count.\n" + TAPER
@@ -73,12 +70,11 @@ def tuning(results, experiment):
 def ratios(table, title, label, note):
     """Draw one row a ratio; ticks are powers of two, thinned where there are many."""
     fig, (ax,) = plotting.stacked([title], [1], (6.4, 0.24 * len(table) + 1.2))
-    with look():
-        plotting.interval_points(ax, table, plotting.style("egp-ts"))
-        ticks = ax.get_xticks()
-        every = -(-len(ticks) // 8)
-        start = int(np.argmin(np.abs(ticks - 1))) % every
-        ax.set_xticks(ticks[start::every])
-        ax.set_xlabel(label)
+    plotting.interval_points(ax, table, plotting.style("egp-ts"))
+    ticks = ax.get_xticks()
+    every = -(-len(ticks) // 8)
+    start = int(np.argmin(np.abs(ticks - 1))) % every
+    ax.set_xticks(ticks[start::every])
+    ax.set_xlabel(label)
     plotting.legend(fig, (), note)
     return fig

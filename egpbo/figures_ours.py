@@ -3,7 +3,7 @@
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.page.plotting import mean_band, panels
 from fivebo.common.referee import stats
 from fivebo.egpbo.figures_common import REGRET, TITLES, ratios, tuning
 
@@ -28,26 +28,24 @@ def weights(results):
     functions = results.config("fig1").variants
     fig, axes = panels(["prior, weight of f's member", *(TITLES[v] for v in functions)])
     own = results.trace("weights", "member_weight")
-    with look():
-        tables = [mean_band(axes[0], own, "prior", by="variant", labels=MEMBERS, band=None)]
-        for ax, variant in zip(axes[1:], functions, strict=True):
-            parts = []
-            for m, name in enumerate(COMPONENTS, 1):
-                trace = results.trace("fig1", f"weight_{m}")
-                parts.append(trace[trace["variant"] == variant].assign(component=name))
-            labels = {name: name for name in COMPONENTS}
-            joined = pd.concat(parts)
-            tables.append(
-                mean_band(ax, joined, variant, by="component", labels=labels, band=None).assign(
-                    variant=variant
-                )
+    tables = [mean_band(axes[0], own, "prior", by="variant", labels=MEMBERS, band=None)]
+    for ax, variant in zip(axes[1:], functions, strict=True):
+        parts = []
+        for m, name in enumerate(COMPONENTS, 1):
+            trace = results.trace("fig1", f"weight_{m}")
+            parts.append(trace[trace["variant"] == variant].assign(component=name))
+        labels = {name: name for name in COMPONENTS}
+        joined = pd.concat(parts)
+        tables.append(
+            mean_band(ax, joined, variant, by="component", labels=labels, band=None).assign(
+                variant=variant
             )
-        for ax in axes:
-            ax.set(xlabel="evaluations", ylabel="weight", ylim=(0, 1.02))
-        axes[0].set(ylim=(0, 1.4), yticks=[0, 0.5, 1])  # room for the legend
-        axes[0].legend(frameon=False, fontsize=7, loc="upper center", ncols=2, handlelength=2.4)
-    plotting.legend(fig, axes[1:], WEIGHTS_NOTE)
-    return fig, pd.concat(tables, ignore_index=True)
+        )
+    for ax in axes:
+        ax.set(xlabel="evaluations", ylabel="weight", ylim=(0, 1.02))
+    axes[0].set(ylim=(0, 1.4), yticks=[0, 0.5, 1])  # room for the legend
+    axes[0].legend(frameon=False, fontsize=7, loc="upper center", ncols=2, handlelength=2.4)
+    return plotting.finished(fig, axes[1:], tables, WEIGHTS_NOTE)
 
 
 def parallel(results):
@@ -56,27 +54,26 @@ def parallel(results):
     clock = results.trace("parallel", "simulated_time")
     fig, axes = panels(["asynchronous", "synchronous", "asynchronous", "synchronous"], columns=2)
     tables = []
-    with look():
-        for column, mode in enumerate(("async", "sync")):
-            for place, k in enumerate((1, 2, 4, 8)):
-                variant = "k1" if k == 1 else f"k{k}-{mode}"
-                parts = [t[t["variant"] == variant] for t in (regret, clock)]
-                if any(part.empty for part in parts):
-                    continue
-                data = _regret_in_time(*parts)
-                looks = plotting.style(variant, place)
-                label = f"{k} worker{'s' if k > 1 else ''}"
-                for ax, x in ((axes[column], "step"), (axes[2 + column], "time")):
-                    ax.plot(
-                        data[x], data["regret"], color=looks.colour, linestyle=looks.linestyle,
-                        marker=looks.marker, markevery=max(1, len(data) // 6), label=label,
-                        markeredgecolor="white", markeredgewidth=0.5,
-                    )  # fmt: skip
-                tables.append(data.assign(mode=mode, workers=k))
-        for ax, name in zip(axes, ["evaluations"] * 2 + ["simulated time"] * 2, strict=True):
-            ax.set(xlabel=name, ylabel=REGRET)
-    plotting.legend(fig, axes, "Line: mean over seeds. Time in mean evaluation times.")
-    return fig, pd.concat(tables, ignore_index=True)
+    for column, mode in enumerate(("async", "sync")):
+        for place, k in enumerate((1, 2, 4, 8)):
+            variant = "k1" if k == 1 else f"k{k}-{mode}"
+            parts = [t[t["variant"] == variant] for t in (regret, clock)]
+            if any(part.empty for part in parts):
+                continue
+            data = _regret_in_time(*parts)
+            looks = plotting.style(variant, place)
+            label = f"{k} worker{'s' if k > 1 else ''}"
+            for ax, x in ((axes[column], "step"), (axes[2 + column], "time")):
+                ax.plot(
+                    data[x], data["regret"], **looks.line, markevery=max(1, len(data) // 6),
+                    label=label, markeredgecolor="white", markeredgewidth=0.5,
+                )  # fmt: skip
+            tables.append(data.assign(mode=mode, workers=k))
+    for ax, name in zip(axes, ["evaluations"] * 2 + ["simulated time"] * 2, strict=True):
+        ax.set(xlabel=name, ylabel=REGRET)
+    return plotting.finished(
+        fig, axes, tables, "Line: mean over seeds. Time in mean evaluation times."
+    )
 
 
 def _regret_in_time(regret, clock):
@@ -132,21 +129,19 @@ def features(results):
     later = seconds[seconds["step"] > min(10, seconds["step"].max() - 1)]
     fig, axes = panels(["final simple regret", "time of a round"], columns=2)
     tables = []
-    with look():
-        for ax, part, name in ((axes[0], last, "regret"), (axes[1], later, "seconds")):
-            by_seed = part.groupby(["variant", "seed"])["value"].mean().groupby("variant")
-            table = by_seed.agg(["size", "mean", "min", "max"]).reset_index()
-            table["D"] = table["variant"].map(sizes)
-            table = table.sort_values("D")
-            bars = (table["mean"] - table["min"], table["max"] - table["mean"])
-            ax.errorbar(table["D"], table["mean"], bars, marker="o", capsize=2.5, color="#0072B2")
-            ax.set(xscale="log", xlabel="frequencies $D$", ylabel=name)
-            ax.set_xticks(table["D"], [f"{d:g}" for d in table["D"]])
-            ax.minorticks_off()
-            tables.append(table.assign(panel=name))
+    for ax, part, name in ((axes[0], last, "regret"), (axes[1], later, "seconds")):
+        by_seed = part.groupby(["variant", "seed"])["value"].mean().groupby("variant")
+        table = by_seed.agg(["size", "mean", "min", "max"]).reset_index()
+        table["D"] = table["variant"].map(sizes)
+        table = table.sort_values("D")
+        bars = (table["mean"] - table["min"], table["max"] - table["mean"])
+        ax.errorbar(table["D"], table["mean"], bars, marker="o", capsize=2.5, color="#0072B2")
+        ax.set(xscale="log", xlabel="frequencies $D$", ylabel=name)
+        ax.set_xticks(table["D"], [f"{d:g}" for d in table["D"]])
+        ax.minorticks_off()
+        tables.append(table.assign(panel=name))
     note = "Point: mean over seeds. Bar: smallest to largest seed."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, (), tables, note)
 
 
 def theory(results):
@@ -157,15 +152,13 @@ def theory(results):
     titles = {"rbf": "RBF members, $c=0$", "mixed": "mixed members, $c=0.4$"}
     fig, axes = panels([titles[v] for v in variants], columns=2)
     tables = []
-    with look():
-        for ax, variant in zip(axes, variants, strict=True):
-            ours, bound = (t[t["variant"] == variant] for t in (regret, ratio))
-            tables.append(mean_band(ax, ours, variant, band=None))
-            tables.append(_bound(ax, ours, bound, variant))
-            _frame(ax, ours["step"].max())
+    for ax, variant in zip(axes, variants, strict=True):
+        ours, bound = (t[t["variant"] == variant] for t in (regret, ratio))
+        tables.append(mean_band(ax, ours, variant, band=None))
+        tables.append(_bound(ax, ours, bound, variant))
+        _frame(ax, ours["step"].max())
     note = "Line: mean over seeds. The constant in the O~ of the bound is set to 1."
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, note)
 
 
 KINDS = {"rbf": "RBF members", "mixed": "mixed members"}
@@ -184,19 +177,17 @@ def theory_parallel(results):
             labels[variant] = f"$K={workers.removeprefix('k')}$"
     fig, axes = panels([f"{KINDS[a]}, {MODES[b]}" for a, b in groups], columns=2)
     tables = []
-    with look():
-        for ax, ((members, mode), labels) in zip(axes, groups.items(), strict=True):
-            panel = f"{members} {mode}"
-            tables.append(mean_band(ax, regret, panel, by="variant", labels=labels, band=None))
-            single = (t[t["variant"] == f"{members}-k1"] for t in (regret, ratio))
-            tables.append(_bound(ax, *single, panel))
-            _frame(ax, regret["step"].max())
+    for ax, ((members, mode), labels) in zip(axes, groups.items(), strict=True):
+        panel = f"{members} {mode}"
+        tables.append(mean_band(ax, regret, panel, by="variant", labels=labels, band=None))
+        single = (t[t["variant"] == f"{members}-k1"] for t in (regret, ratio))
+        tables.append(_bound(ax, *single, panel))
+        _frame(ax, regret["step"].max())
     note = (
         "Line: mean over seeds. Theorem 2 has the bound of Theorem 1 for its smallest rho, 1.\n"
         "The constant in the O~ is set to 1; the terms in K of Theorem 3 are left out."
     )
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, note)
 
 
 def _frame(ax, last):

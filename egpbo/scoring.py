@@ -2,46 +2,36 @@
 
 import numpy as np
 
+from fivebo.common.lab import scoring
 from fivebo.egpbo.theory import gain_exponent, theorem1_bound
+
+WEIGHTS = tuple(f"weight_{m}" for m in range(1, 12))
+"""Metrics: posterior weights of the components of a dictionary, of which the largest has 11."""
 
 OPTIMUM_TOLERANCE = 1e-3
 """How far a query may exceed a numerically found optimum before the run is refused."""
 
 
-class Scorer:
-    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
+class Scorer(scoring.Scorer):
+    """Scores of a run step by step; parameters are those of `fivebo.common.lab.scoring.Scorer`.
 
     A step is one finished evaluation, the initial ones included. Regret is that of the noise-free
     function at the queried points ([EGPBO] Sec. 5, r_t = f* - max f(x_s)), whatever was observed;
     the cumulative one sums f* - f(x_t), and its mean over draws of f is that of [EGPBO] Sec. 4.
-
-    Parameters
-    ----------
-    instance : egpbo.problems.Instance
-    method : str
-        Slug of the method.
-    params : egpbo.study.Params
-    horizon : int
-    metrics : iterable of str
-        Names to score; those that a method does not have are left out.
     """
 
+    OF_SOME = ((("egp-ts",), ("member_weight", "simulated_time", *WEIGHTS)),)
+
     def __init__(self, instance, method, params, horizon, metrics):
-        self.instance = instance
-        self.names = [name for name in metrics if _applies(name, method)]
+        super().__init__(instance, method, params, horizon, metrics)
         self.best, self.cumulative = -np.inf, 0.0
         if "ensemble_regret_ratio" in self.names:
             self.bound = _bounds(instance, horizon)
 
-    def asked(self, step, optimizer, query):
-        """Take nothing: all metrics are of the state after the observation."""
-
-    def told(self, step, optimizer, query, y):
-        """Return the scores of the step as a dict of metric name to value."""
+    def _after(self, step, optimizer, query, y):
         value = float(self.instance.truth(query))
         self.best = max(self.best, value)
         self.cumulative += self._regret(value)
-        return {name: self._score(name, step, optimizer) for name in self.names}
 
     def _regret(self, value):
         if np.isnan(self.instance.optimum):
@@ -71,12 +61,6 @@ class Scorer:
             return weights[self.instance.member]
         m = int(name.removeprefix("weight_"))
         return weights[m - 1] if m <= len(weights) else np.nan
-
-
-def _applies(name, method):
-    if name.startswith("weight_") or name in ("member_weight", "simulated_time"):
-        return method == "egp-ts"
-    return name != "round_seconds"  # which the runner measures
 
 
 def _bounds(instance, horizon):

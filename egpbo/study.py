@@ -15,7 +15,7 @@ from fivebo.egpbo.evidence import FitSettings
 from fivebo.egpbo.expected_improvement import EGPEI, GPEI
 from fivebo.egpbo.features import Kernel, mixed_dictionary, rbf_dictionary
 from fivebo.egpbo.parallel import SimulatedWorkers
-from fivebo.egpbo.scoring import Scorer
+from fivebo.egpbo.scoring import WEIGHTS, Scorer
 
 PROBLEMS = {
     "synthetic": problems.SyntheticProblem,
@@ -29,7 +29,7 @@ DATA = {"tuning": [tuning.SAMPLE]}
 METRICS = (
     "simple_regret", "best_accuracy", "best_error", "cumulative_regret", "member_weight",
     "simulated_time", "ensemble_regret_ratio", "round_seconds",
-    *(f"weight_{m}" for m in range(1, 12)),
+    *WEIGHTS,
 )  # fmt: skip
 
 scorer = Scorer
@@ -152,28 +152,24 @@ class Params:
         )  # fmt: skip
 
 
+def _improvement(instance, params, streams):
+    """Return the settings that all methods with models share."""
+    own = {"search": params.search, "fits": params.fits}
+    return {"box": instance.box, "n_init": instance.n_init, "rng": streams} | own
+
+
 def _thompson(instance, params, streams):
     """Return the settings that all Thompson sampling methods share."""
-    return {
-        "n_init": instance.n_init,
-        "n_features": params.n_features,
-        "noise_var": params.noise_var,
-        "frequencies": params.frequencies,
-        "inputs": params.inputs,
-        "outputs": params.outputs,
-        "search": params.search,
-        "fits": params.fits,
-        "rng": streams,
-    }
+    names = ("n_features", "noise_var", "frequencies", "inputs", "outputs")
+    own = {name: getattr(params, name) for name in names}
+    return _improvement(instance, params, streams) | own
 
 
 def _egp_ts(instance, params, horizon, streams):
+    names = ("refit_every", "weight_floor", "evidence")
     optimizer = EGPTS(
-        instance.box,
-        params.kernels(instance),
-        refit_every=params.refit_every,
-        weight_floor=params.weight_floor,
-        evidence=params.evidence,
+        kernels=params.kernels(instance),
+        **{name: getattr(params, name) for name in names},
         **_thompson(instance, params, streams),
     )
     return SimulatedWorkers(
@@ -184,50 +180,38 @@ def _egp_ts(instance, params, horizon, streams):
 def _gp_ts(kernel):
     def build(instance, params, horizon, streams):
         common = _thompson(instance, params, streams)
-        return GPTS(instance.box, kernel, refit_every=params.gp_refit_every, **common)
+        return GPTS(kernel=kernel, refit_every=params.gp_refit_every, **common)
 
     return build
 
 
 def _gp_ts_bayes(instance, params, horizon, streams):
     common = _thompson(instance, params, streams)
-    return FullyBayesianGPTS(
-        instance.box, bayes=params.bayes, refit_every=params.gp_refit_every, **common
-    )
+    return FullyBayesianGPTS(bayes=params.bayes, refit_every=params.gp_refit_every, **common)
 
 
 def _banditbo(instance, params, horizon, streams):
-    return BanditBO(instance.box, params.kernels(instance), **_thompson(instance, params, streams))
+    return BanditBO(kernels=params.kernels(instance), **_thompson(instance, params, streams))
 
 
 def _exp3bo(instance, params, horizon, streams):
     return EXP3BO(
-        instance.box,
-        params.kernels(instance),
+        kernels=params.kernels(instance),
         horizon=max(1, horizon - instance.n_init),  # arms are played after the initial points
         rewards=params.exp3_rewards,
         **_thompson(instance, params, streams),
     )
 
 
-def _improvement(instance, params, streams):
-    return {
-        "n_init": instance.n_init,
-        "search": params.search,
-        "fits": params.fits,
-        "rng": streams,
-    }
-
-
 def _gp_ei(instance, params, horizon, streams):
     kernel = Kernel(params.ei_kernel, ard=True)
-    return GPEI(instance.box, kernel, **_improvement(instance, params, streams))
+    return GPEI(kernel=kernel, **_improvement(instance, params, streams))
 
 
 def _egp_ei(form):
     def build(instance, params, horizon, streams):
         common = _improvement(instance, params, streams)
-        return EGPEI(instance.box, params.kernels(instance), form=form, **common)
+        return EGPEI(kernels=params.kernels(instance), form=form, **common)
 
     return build
 

@@ -10,25 +10,11 @@ import numpy as np
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.gpoo import study
 from fivebo.gpoo.figures_common import BAND, FUNCTIONS, final_values, regret_curves, regret_lines
-from fivebo.gpoo.figures_ours import (
-    ablation,
-    certificates,
-    limit,
-    regret_more,
-    sampled,
-    scaling,
-    two_stage,
-)
 from fivebo.gpoo.functions import published_function
 from fivebo.gpoo.tree import point_cell
-
-__all__ = [
-    "ablation", "certificates", "fig1", "fig2", "fig3", "functions", "limit", "regret",
-    "regret_more", "sampled", "scaling", "sk", "trees", "two_stage",
-]  # fmt: skip
 
 DARK, LIGHT, TRUTH = "#0072B2", "#9ECAE1", "#D55E00"
 
@@ -107,15 +93,14 @@ def fig1(results):
     rounds = min(14, results.config("illustration").horizon)
     instance, search = replay(results, "f1-s10", "gpoo", rounds)
     table = _leaf_table(search, rounds + 1)
-    with look():
-        fig, axes = plotting.stacked(
-            ["tree", "leaves: mean, CI (dark), CI + δ(h) (light)"], [1, 2], (6.0, 4.8)
-        )
-        _draw_tree(axes[0], search)
-        _draw_leaves(axes[1], table)
-        truth = _draw_truth(axes[1], instance.f)
-        axes[1].set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
-        axes[1].legend(frameon=False, loc="lower right")
+    fig, axes = plotting.stacked(
+        ["tree", "leaves: mean, CI (dark), CI + δ(h) (light)"], [1, 2], (6.0, 4.8)
+    )
+    _draw_tree(axes[0], search)
+    _draw_leaves(axes[1], table)
+    truth = _draw_truth(axes[1], instance.f)
+    axes[1].set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+    axes[1].legend(frameon=False, loc="lower right")
     note = f"After {rounds} pulls. Tree: grey not pulled, blue pulled once, orange more often."
     plotting.legend(fig, (), note)
     return fig, pd.concat([table.assign(panel="leaves"), truth], ignore_index=True)
@@ -127,26 +112,24 @@ def fig2(results):
     titles = [f"before pull {first + k + 1}" for k in range(3)]
     fig, axes = panels(titles, height=3.0)
     tables = []
-    with look():
-        for k, ax in enumerate(axes):
-            instance, search = replay(results, "f1-s10", "gpoo", first + k)
-            table = _leaf_table(search, first + k + 1).assign(panel=titles[k])
-            chosen = search.ask()
-            _draw_leaves(ax, table)
-            middle = (table["low"] + table["high"]) / 2
-            ax.plot(middle, table["b"], "_", color="black", markersize=7, label="$b$-value")
-            x, b = float(chosen.low[0] + chosen.high[0]) / 2, table["b"].max()
-            ax.plot(x, b, "*", color="#CC79A7", markersize=11, label="selected")
-            _draw_truth(ax, instance.f)
-            ax.set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
-            selected = (table["depth"] == chosen.depth) & (table["index"] == chosen.index)
-            tables.append(table.assign(selected=selected))
-        low, high = np.transpose([ax.get_ylim() for ax in axes])
-        for ax in axes:
-            ax.set_ylim(low.min(), high.max())
+    for k, ax in enumerate(axes):
+        instance, search = replay(results, "f1-s10", "gpoo", first + k)
+        table = _leaf_table(search, first + k + 1).assign(panel=titles[k])
+        chosen = search.ask()
+        _draw_leaves(ax, table)
+        middle = (table["low"] + table["high"]) / 2
+        ax.plot(middle, table["b"], "_", color="black", markersize=7, label="$b$-value")
+        x, b = float(chosen.low[0] + chosen.high[0]) / 2, table["b"].max()
+        ax.plot(x, b, "*", color="#CC79A7", markersize=11, label="selected")
+        _draw_truth(ax, instance.f)
+        ax.set(xlabel="arm $x$", ylabel="reward", xlim=(0, 1))
+        selected = (table["depth"] == chosen.depth) & (table["index"] == chosen.index)
+        tables.append(table.assign(selected=selected))
+    low, high = np.transpose([ax.get_ylim() for ax in axes])
+    for ax in axes:
+        ax.set_ylim(low.min(), high.max())
     note = r"Line: mean. Dark: $\pm$ CI. Light: $\pm$ (CI + $\delta(h)$). Units of f."
-    plotting.legend(fig, axes[:1], note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes[:1], tables, note)
 
 
 def fig3(results):
@@ -156,40 +139,37 @@ def fig3(results):
     depths = [h for h in (2, 3, 4) if h <= max(2, best.depth)]
     fig, axes = panels([f"cell at depth {h}" for h in depths], height=2.8)
     L, tables = instance.f.largest_slope(), []
-    with look():
-        for ax, h in zip(axes, depths, strict=True):
-            cell = instance.partition.locate(best.representatives[0], h)
-            centre, margin = cell.representatives[0], search.delta(h)
-            grid = np.linspace(cell.low[0], cell.high[0], 201)
-            f, middle = instance.f(grid[:, None]), float(instance.f(centre[None])[0])
-            cone = L * np.abs(grid - centre[0])
-            band = {"color": LIGHT, "alpha": 0.5, "label": r"$f(x_{h,i}) \pm \delta(h)$"}
-            ax.fill_between(grid, middle - margin, middle + margin, **band)
-            dashed, label = (0, (4, 2)), r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$"
-            ax.plot(grid, middle + cone, color=DARK, linestyle=dashed)
-            ax.plot(grid, middle - cone, color=DARK, linestyle=dashed, label=label)
-            ax.plot(grid, f, color=TRUTH, label="$f$")
-            ax.plot(centre, middle, "o", color="black", label="representative point")
-            ax.set(xlabel="arm $x$", ylabel="reward")
-            ax.locator_params(axis="x", nbins=4)
-            frame = pd.DataFrame({"x": grid, "f": f, "cone": cone})
-            tables.append(frame.assign(panel=f"depth {h}", delta=margin, centre=middle))
+    for ax, h in zip(axes, depths, strict=True):
+        cell = instance.partition.locate(best.representatives[0], h)
+        centre, margin = cell.representatives[0], search.delta(h)
+        grid = np.linspace(cell.low[0], cell.high[0], 201)
+        f, middle = instance.f(grid[:, None]), float(instance.f(centre[None])[0])
+        cone = L * np.abs(grid - centre[0])
+        band = {"color": LIGHT, "alpha": 0.5, "label": r"$f(x_{h,i}) \pm \delta(h)$"}
+        ax.fill_between(grid, middle - margin, middle + margin, **band)
+        dashed, label = (0, (4, 2)), r"$f(x_{h,i}) \pm L\,\ell(x_{h,i}, x)$"
+        ax.plot(grid, middle + cone, color=DARK, linestyle=dashed)
+        ax.plot(grid, middle - cone, color=DARK, linestyle=dashed, label=label)
+        ax.plot(grid, f, color=TRUTH, label="$f$")
+        ax.plot(centre, middle, "o", color="black", label="representative point")
+        ax.set(xlabel="arm $x$", ylabel="reward")
+        ax.locator_params(axis="x", nbins=4)
+        frame = pd.DataFrame({"x": grid, "f": f, "cone": cone})
+        tables.append(frame.assign(panel=f"depth {h}", delta=margin, centre=middle))
     note = rf"$L = {L:.2f}$, the largest slope of f, and $\delta(h) = 14 \cdot 2^{{-h}}$."
-    plotting.legend(fig, axes[:1], note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes[:1], tables, note)
 
 
 def functions(results):
     """Draw the three reward functions of Sec. 5 with their maximisers."""
     fig, axes = panels([f"function {k}" for k in (1, 2, 3)])
     x, tables = np.linspace(0, 1, 1000), []
-    with look():
-        for ax, number in zip(axes, (1, 2, 3), strict=True):
-            y = published_function(number)(x[:, None])
-            ax.plot(x, y, color="black", linewidth=1.2)
-            ax.plot(x[y.argmax()], y.max(), "o", color=TRUTH)
-            ax.set(xlabel="arm $x$", ylabel="reward function", ylim=(-0.05, 1.02))
-            tables.append(pd.DataFrame({"panel": f"function {number}", "x": x, "f": y}))
+    for ax, number in zip(axes, (1, 2, 3), strict=True):
+        y = published_function(number)(x[:, None])
+        ax.plot(x, y, color="black", linewidth=1.2)
+        ax.plot(x[y.argmax()], y.max(), "o", color=TRUTH)
+        ax.set(xlabel="arm $x$", ylabel="reward function", ylim=(-0.05, 1.02))
+        tables.append(pd.DataFrame({"panel": f"function {number}", "x": x, "f": y}))
     return fig, pd.concat(tables, ignore_index=True)
 
 
@@ -208,22 +188,20 @@ def trees(results):
     titles = [f"{label}: {part}" for label in SHOWN.values() for part in ("tree", "fit")]
     fig, axes = panels(titles, columns=4, height=2.2)
     tables = []
-    with look():
-        for place, (method, variant) in enumerate(SHOWN):
-            instance, search = replay(results, variant, method)
-            _draw_tree(axes[2 * place], search)
-            fit = _draw_fit(axes[2 * place + 1], instance, search)
-            tables.append(fit.assign(panel=SHOWN[method, variant]))
-            for ax in axes[2 * place : 2 * place + 2]:
-                ax.set_xlim(0, 1)
-                ax.set_xlabel("arm $x$")
-                ax.title.set_fontsize(8.5)
+    for place, (method, variant) in enumerate(SHOWN):
+        instance, search = replay(results, variant, method)
+        _draw_tree(axes[2 * place], search)
+        fit = _draw_fit(axes[2 * place + 1], instance, search)
+        tables.append(fit.assign(panel=SHOWN[method, variant]))
+        for ax in axes[2 * place : 2 * place + 2]:
+            ax.set_xlim(0, 1)
+            ax.set_xlabel("arm $x$")
+            ax.title.set_fontsize(8.5)
     note = (
         r"Tree: grey not pulled, blue pulled once, orange more often. Fit: orange f, dots rewards, "
         r"blue posterior mean $\pm \sqrt{\beta_N}$ standard deviations."
     )
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, (), tables, note)
 
 
 def _draw_fit(ax, instance, search):
@@ -252,14 +230,12 @@ def regret(results):
     titles = [f"{name}, {form}" for form in forms.values() for name in FUNCTIONS.values()]
     fig, axes = panels(titles)
     tables = []
-    with look():
-        for place, (ending, form) in enumerate(forms.items()):
-            for ax, f in zip(axes[3 * place :], FUNCTIONS, strict=False):
-                variants = [f"{f}-s1{ending}", f"{f}-s10{ending}"]
-                frame = regret_lines(results, variants, ["gpoo", "stooo", "gptree"])
-                tables.append(regret_curves(ax, frame, f"{f}, {form}", order, ", S = 1"))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    for place, (ending, form) in enumerate(forms.items()):
+        for ax, f in zip(axes[3 * place :], FUNCTIONS, strict=False):
+            variants = [f"{f}-s1{ending}", f"{f}-s10{ending}"]
+            frame = regret_lines(results, variants, ["gpoo", "stooo", "gptree"])
+            tables.append(regret_curves(ax, frame, f"{f}, {form}", order, ", S = 1"))
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 MAPS = {
@@ -278,20 +254,19 @@ def sk(results):
     table["log_mean"] = np.log(table["mean"])
     fig, axes = panels(list(MAPS.values()), columns=2)
     low, high = table["log_mean"].min(), table["log_mean"].max()
-    with look():
-        for ax, name in zip(axes, MAPS, strict=True):
-            part = table[table["panel"] == name]
-            grid = part.pivot(index="S", columns="K", values="log_mean")
-            image = ax.imshow(grid, origin="lower", aspect="auto", vmin=low, vmax=high)
-            ax.set_xticks(range(grid.shape[1]), grid.columns)
-            ax.set_yticks(range(grid.shape[0]), grid.index)
-            ax.set(xlabel="arity $K$", ylabel="points a cell $S$")
-            ax.grid(visible=False)
-            for (row, column), value in np.ndenumerate(grid.to_numpy()):
-                dark = value < (low + high) / 2
-                style = {"ha": "center", "va": "center", "fontsize": 7.5}
-                ax.text(column, row, f"{value:.1f}", color="white" if dark else "black", **style)
-        fig.colorbar(image, ax=axes, label="log of mean regret", shrink=0.7)
+    for ax, name in zip(axes, MAPS, strict=True):
+        part = table[table["panel"] == name]
+        grid = part.pivot(index="S", columns="K", values="log_mean")
+        image = ax.imshow(grid, origin="lower", aspect="auto", vmin=low, vmax=high)
+        ax.set_xticks(range(grid.shape[1]), grid.columns)
+        ax.set_yticks(range(grid.shape[0]), grid.index)
+        ax.set(xlabel="arity $K$", ylabel="points a cell $S$")
+        ax.grid(visible=False)
+        for (row, column), value in np.ndenumerate(grid.to_numpy()):
+            dark = value < (low + high) / 2
+            style = {"ha": "center", "va": "center", "fontsize": 7.5}
+            ax.text(column, row, f"{value:.1f}", color="white" if dark else "black", **style)
+    fig.colorbar(image, ax=axes, label="log of mean regret", shrink=0.7)
     steps = results.config("sk").horizon
     plotting.legend(fig, (), f"Natural logarithm of the mean over seeds at N = {steps}.")
     return fig, table[["panel", "variant", "K", "S", "n", "mean", "log_mean"]]

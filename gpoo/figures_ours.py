@@ -1,12 +1,13 @@
 """Our own figures: all methods, one difference at a time, draws, limits, sizes, the analysis."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.common.referee import stats
 from fivebo.gpoo.figures_common import (
     BAND,
@@ -22,13 +23,11 @@ def regret_more(results):
     """Draw all methods with S = 1 in the paper's form, ours included."""
     order = ["gpoo", "stooo", "gptree", "random", "hoo", "gp-ucb"]
     fig, axes = panels(list(FUNCTIONS.values()))
-    with look():
-        tables = [
-            regret_curves(ax, regret_lines(results, [f"{f}-s1"], order), f, order)
-            for ax, f in zip(axes, FUNCTIONS, strict=True)
-        ]
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    tables = [
+        regret_curves(ax, regret_lines(results, [f"{f}-s1"], order), f, order)
+        for ax, f in zip(axes, FUNCTIONS, strict=True)
+    ]
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 REFERENCE = plotting.Style("the paper's form", "#0072B2", "-", "o")
@@ -51,15 +50,9 @@ def ablation(results):
     """Draw the ratio of the final regret with one difference to that of the paper's form."""
     table = pd.concat([_ablation_table(results, f) for f in FUNCTIONS], ignore_index=True)
     present = [f for f in FUNCTIONS if f in set(table["panel"])]
-    heights = [sum(table["panel"] == f) for f in present]
-    with look():
-        size = (6.4, 0.24 * sum(heights) + 0.75 * len(heights) + 0.5)
-        fig, axes = plotting.stacked([FUNCTIONS[f] for f in present], heights, size)
-        for ax, f in zip(axes, present, strict=True):
-            plotting.interval_points(ax, table[table["panel"] == f], REFERENCE)
-        low, high = np.transpose([ax.get_xlim() for ax in axes])
-        axes[-1].set_xlim(low.min(), high.max())
-        axes[-1].set_xlabel("regret with the difference / regret of the paper's form")
+    groups = {FUNCTIONS[f]: [(table[table["panel"] == f], REFERENCE)] for f in present}
+    label = "regret with the difference / regret of the paper's form"
+    fig, axes = plotting.stacked_intervals(groups, 6.4, 0.75, label)
     note = "Point: ratio of the means over seeds at the end. Bar: 95 % interval."
     plotting.legend(fig, axes, note)
     return fig, table
@@ -95,19 +88,17 @@ def sampled(results):
     order = ["gpoo", "gpoo-quad", "stooo", "gptree", "random", "hoo", "gp-ucb"]
     fig, axes = panels(list(shown.values()), columns=2)
     tables = []
-    with look():
-        for ax, (experiment, variant) in zip(axes, shown, strict=True):
-            trace = results.trace(experiment, "aggregated_regret")
-            part = trace[trace["variant"] == variant]
-            at_once = trace[trace["variant"] == f"{variant}-quad"]
-            part = pd.concat([part, at_once.assign(method="gpoo-quad")])
-            tables.append(regret_curves(ax, part, experiment, order))
-            ax.set_xlabel("round $t$")
-            start = max(5, int(part["step"].max()) // 15)
-            late = tables[-1][tables[-1]["step"] >= min(start, part["step"].max())]
-            ax.set_ylim(-0.02, 1.05 * late["high"].max())
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, (experiment, variant) in zip(axes, shown, strict=True):
+        trace = results.trace(experiment, "aggregated_regret")
+        part = trace[trace["variant"] == variant]
+        at_once = trace[trace["variant"] == f"{variant}-quad"]
+        part = pd.concat([part, at_once.assign(method="gpoo-quad")])
+        tables.append(regret_curves(ax, part, experiment, order))
+        ax.set_xlabel("round $t$")
+        start = max(5, int(part["step"].max()) // 15)
+        late = tables[-1][tables[-1]["step"] >= min(start, part["step"].max())]
+        ax.set_ylim(-0.02, 1.05 * late["high"].max())
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 def limit(results):
@@ -115,20 +106,18 @@ def limit(results):
     metrics = {"aggregated_regret": REGRET, "recommended_depth": "recommended depth $h_N$"}
     fig, axes = panels(["regret", "depth"])
     tables = []
-    with look():
-        for ax, metric, looks in zip(axes, metrics, plotting.SEQUENCE, strict=False):
-            table = final_values(results, "limit", metric)
-            names = [v.removeprefix("s").replace("continuous", r"$\infty$") for v in table.variant]
-            ax.errorbar(
-                range(len(table)), table["mean"], table["std"], capsize=2.5, color="#0072B2",
-                linestyle="-", marker=looks[2],
-            )  # fmt: skip
-            ax.set_xticks(range(len(table)), names)
-            ax.set(xlabel="points a cell $S$", ylabel=metrics[metric])
-            tables.append(table.assign(metric=metric))
+    for ax, metric, looks in zip(axes, metrics, plotting.SEQUENCE, strict=False):
+        table = final_values(results, "limit", metric)
+        names = [v.removeprefix("s").replace("continuous", r"$\infty$") for v in table.variant]
+        ax.errorbar(
+            range(len(table)), table["mean"], table["std"], capsize=2.5, color="#0072B2",
+            linestyle="-", marker=looks[2],
+        )  # fmt: skip
+        ax.set_xticks(range(len(table)), names)
+        ax.set(xlabel="points a cell $S$", ylabel=metrics[metric])
+        tables.append(table.assign(metric=metric))
     note = "Point: mean over seeds at the end. Bar: one standard deviation either side."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, (), tables, note)
 
 
 def two_stage(results):
@@ -137,14 +126,12 @@ def two_stage(results):
     order = ["gpoo", "gpoo-two-stage"]
     trace = results.trace("two-stage", "aggregated_regret")
     tables = []
-    with look():
-        for ax, f in zip(axes, FUNCTIONS, strict=True):
-            part = trace[(trace["variant"] == f) & (trace["step"] >= 10)]
-            part = trace[trace["variant"] == f] if part.empty else part
-            tables.append(regret_curves(ax, part, f, order))
-            ax.set(xlabel="round $t$", ylabel="regret of the recommendation")
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, f in zip(axes, FUNCTIONS, strict=True):
+        part = trace[(trace["variant"] == f) & (trace["step"] >= 10)]
+        part = trace[trace["variant"] == f] if part.empty else part
+        tables.append(regret_curves(ax, part, f, order))
+        ax.set(xlabel="round $t$", ylabel="regret of the recommendation")
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 def scaling(results):
@@ -152,40 +139,21 @@ def scaling(results):
     fig, axes = panels(["aggregated regret", "time of a round"], height=3.0)
     start = max(2, results.config("scaling").horizon // 50)
     tables = []
-    with look():
-        for ax, metric in zip(axes, ("aggregated_regret", "round_seconds"), strict=True):
-            trace = results.trace("scaling", metric)
-            for method, S in product(("gpoo", "stooo"), (1, 10)):
-                part = trace[(trace["method"] == method) & (trace["variant"] == f"s{S}")]
-                style = plotting.METHODS[method if S == 1 else f"{method}-s10"]
-                label = f"{plotting.METHODS[method].label}, S = {S}"
-                tables.append(_loglog(ax, part, label, style, start))
-            ax.set_xlabel("round $t$")
-            ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
-            ax.legend(frameon=False, fontsize=7.5, loc="upper right")
-        axes[0].set_ylabel(REGRET)
-        axes[1].set_ylabel("seconds")
+    for ax, metric in zip(axes, ("aggregated_regret", "round_seconds"), strict=True):
+        trace = results.trace("scaling", metric)
+        for method, S in product(("gpoo", "stooo"), (1, 10)):
+            part = trace[(trace["method"] == method) & (trace["variant"] == f"s{S}")]
+            label = f"{plotting.METHODS[method].label}, S = {S}"
+            style = replace(plotting.METHODS[method if S == 1 else f"{method}-s10"], label=label)
+            table = plotting.growth(ax, part, style, start, 4)
+            tables.append(table.assign(variant=f"s{S}"))
+        ax.set_xlabel("round $t$")
+        ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
+        ax.legend(frameon=False, fontsize=7.5, loc="upper right")
+    axes[0].set_ylabel(REGRET)
+    axes[1].set_ylabel("seconds")
     note = f"Line: median over seeds. Slope: log-log fit from round {start} on, mean over seeds."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _loglog(ax, trace, label, style, start):
-    middle = trace.groupby("step", as_index=False)["value"].median()
-    late = trace[(trace["step"] >= start) & (trace["value"] > 0)]
-    slopes = [
-        stats.loglog_slope(run["step"], run["value"])
-        for _, run in late.groupby("seed")
-        if len(run) >= 3
-    ]
-    slope = float(np.mean(slopes)) if slopes else np.nan
-    ax.loglog(
-        middle["step"], middle["value"], color=style.colour, linestyle=style.linestyle,
-        marker=style.marker, markevery=4, label=f"{label}, slope {slope:.2f}",
-    )  # fmt: skip
-    names = {key: trace[key].iloc[0] for key in ("metric", "method", "variant")}
-    count = trace["seed"].nunique()
-    return middle.rename(columns={"value": "median"}).assign(n=count, slope=slope, **names)
+    return plotting.finished(fig, (), tables, note)
 
 
 RATIOS = {
@@ -211,16 +179,14 @@ def certificates(results):
     }
     fig, axes = panels([*RATIOS.values(), *extra.values()])
     tables = []
-    with look():
-        for ax, metric in zip(axes, RATIOS, strict=False):
-            tables += _worst_lines(ax, results, "certificates", metric, DRAWS)
-        axes[0].legend(frameon=False, fontsize=7.5, loc="lower right")
-        tables.append(_smoothness(axes[6], results))
-        for ax, metric in zip(axes[7:], ("coverage_ratio", "aggregated_regret_ratio"), strict=True):
-            tables += _worst_lines(ax, results, "assumptions", metric, PUBLISHED)
+    for ax, metric in zip(axes, RATIOS, strict=False):
+        tables += _worst_lines(ax, results, "certificates", metric, DRAWS)
+    axes[0].legend(frameon=False, fontsize=7.5, loc="lower right")
+    tables.append(_smoothness(axes[6], results))
+    for ax, metric in zip(axes[7:], ("coverage_ratio", "aggregated_regret_ratio"), strict=True):
+        tables += _worst_lines(ax, results, "assumptions", metric, PUBLISHED)
     note = "Largest over all seeds at each round; the line at 1 is the bound."
-    plotting.legend(fig, axes[7:], note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes[7:], tables, note)
 
 
 def _worst_lines(ax, results, experiment, metric, variants):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fivebo.common.lab import scoring
 from fivebo.gpoo import theory
 from fivebo.gpoo.baselines import RandomCells, StoOO
 
@@ -17,28 +18,21 @@ COUNTED_CELLS = 2**11
 """Depth, and number of cells of a depth, up to which the near-optimal ones are counted."""
 
 
-class Scorer:
-    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
+class Scorer(scoring.Scorer):
+    """Scores of a run step by step; parameters are those of `fivebo.common.lab.scoring.Scorer`.
 
     The aggregated regret ([GPOO] Sec. 2, Definition 2) compares the largest reward of a point with
     the average reward of the recommended cell; with S = 1 it is the simple regret (Definition 1).
     ``point_regret`` is the smallest simple regret among the points of that cell.
-
-    Parameters
-    ----------
-    instance : gpoo.problems.Instance
-    method : str
-        Slug of the method.
-    params : gpoo.study.Params
-    horizon : int
-    metrics : iterable of str
-        Names to score; those that a method does not have are left out.
     """
 
+    OF_SOME = (
+        (("gpoo",), (*CERTIFICATES, "smoothness_ratio")),
+        (("gpoo", "stooo", "gptree", "hoo"), ("n_leaves",)),
+    )
+
     def __init__(self, instance, method, params, horizon, metrics):
-        self.instance, self.params, self.method = instance, params, method
-        self.horizon = horizon
-        self.names = [name for name in metrics if _applies(name, method)]
+        super().__init__(instance, method, params, horizon, metrics)
         self.known = Averages(instance.f)
         self.certificates = None
         if "smoothness_ratio" in self.names:
@@ -46,18 +40,15 @@ class Scorer:
         if any(name in CERTIFICATES for name in self.names):
             self.certificates = Certificates(instance, params)
 
-    def asked(self, step, optimizer, query):
-        """Take the state before the observation."""
+    def _before(self, step, optimizer, query):
         self.query = query
         if self.certificates:
             self.certificates.asked(optimizer)
 
-    def told(self, step, optimizer, query, y):
-        """Return the scores of the round as a dict of metric name to value."""
+    def _after(self, step, optimizer, query, y):
         self.reward = y
         if self.certificates:
             self.certificates.told(optimizer)
-        return {name: self._score(name, step, optimizer) for name in self.names}
 
     def _score(self, name, step, optimizer):
         if name == "aggregated_regret":
@@ -89,14 +80,6 @@ class Scorer:
 
     def _best(self, points):
         return float(self.instance.f(points).max())
-
-
-def _applies(name, method):
-    if name in (*CERTIFICATES, "smoothness_ratio"):
-        return method == "gpoo"
-    if name == "n_leaves":
-        return method in ("gpoo", "stooo", "gptree", "hoo")
-    return name != "round_seconds"  # which the runner measures
 
 
 FRESH = ("stooo", "random")

@@ -1,40 +1,17 @@
-"""Figures of [MTBO], one function each: Figs. 1 to 3 as in the paper; ours from figures_ours.py."""
-
-import pandas as pd
+"""Figures of [MTBO], one function each: Figs. 1 to 3 as in the paper; ours: figures_ours.py."""
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
-from fivebo.mtbo.figures_ours import (
-    budget,
-    certificates,
-    cost,
-    sensitivity,
-    sensors_long,
-    similarity,
-)
-
-__all__ = [
-    "budget",
-    "certificates",
-    "cost",
-    "fig1",
-    "fig2",
-    "fig3",
-    "sensitivity",
-    "sensors_long",
-    "similarity",
-]
 
 
 def _regret_figure(results, titles, metric, label):
     """Draw one panel an experiment, all with the same legend."""
     fig, axes = panels(list(titles.values()))
-    with look():
-        tables = [
-            regret_panel(ax, results, experiment, metric, label)
-            for ax, experiment in zip(axes, titles, strict=True)
-        ]
+    tables = [
+        regret_panel(ax, results, experiment, metric, label)
+        for ax, experiment in zip(axes, titles, strict=True)
+    ]
     return fig, axes, tables
 
 
@@ -48,15 +25,13 @@ def fig1(results):
         "fig1f": "sensors, 3 tasks",
     }
     fig, axes = panels(["MT-KB, 4 tasks", *titles.values()])
-    with look():
-        tables = [similarity_panel(axes[0], results, "fig1a")]
-        axes[0].legend(frameon=False, fontsize=7.5, handlelength=2.6, labelspacing=0.25)
-        for ax, experiment in zip(axes[1:], titles, strict=True):
-            # MOBO is run on RKHS functions for Fig. 3 alone
-            left_out = ["mobo"] if experiment in ("fig1b", "fig1c") else []
-            tables.append(regret_panel(ax, results, experiment, "average_regret", REGRET, left_out))
-    plotting.legend(fig, axes[1:], BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    tables = [similarity_panel(axes[0], results, "fig1a")]
+    axes[0].legend(frameon=False, fontsize=7.5, handlelength=2.6, labelspacing=0.25)
+    for ax, experiment in zip(axes[1:], titles, strict=True):
+        # MOBO is run on RKHS functions for Fig. 3 alone
+        left_out = ["mobo"] if experiment in ("fig1b", "fig1c") else []
+        tables.append(regret_panel(ax, results, experiment, "average_regret", REGRET, left_out))
+    return plotting.finished(fig, axes[1:], tables, BAND)
 
 
 def fig2(results):
@@ -67,8 +42,7 @@ def fig2(results):
         "fig2c": "sensors, 3 tasks",
     }
     fig, axes, tables = _regret_figure(results, titles, "average_regret", REGRET)
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 def fig3(results):
@@ -84,5 +58,4 @@ def fig3(results):
         ax.set(xscale="log", xlim=(1, table["step"].max()), xlabel="round $t$ (log scale)")
         ax.xaxis.set_minor_formatter("")
         ax.set_ylim(0, 1.05 * table.loc[table["step"] >= 5, "high"].max() or 1)
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, BAND)

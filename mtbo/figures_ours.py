@@ -1,10 +1,12 @@
 """Figures of [MTBO] that are ours: certificates, budget, sensitivity, longer runs, cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import Style, panels
 from fivebo.common.page.styles import SEQUENCE
 from fivebo.common.referee import stats
 from fivebo.mtbo.figures_common import BAND, REGRET, regret_panel, similarity_panel
@@ -13,15 +15,13 @@ from fivebo.mtbo.figures_common import BAND, REGRET, regret_panel, similarity_pa
 def sensors_long(results):
     """Draw the sensor experiment over a longer run than Fig. 1(f)."""
     fig, axes = panels(["sensors, average regret", "sensors, Bayes regret"])
-    with look():
-        tables = [
-            regret_panel(axes[0], results, "sensors-long", "average_regret", REGRET),
-            regret_panel(axes[1], results, "sensors-long", "bayes_regret", "Bayes regret $R_B(t)$"),
-        ]
+    tables = [
+        regret_panel(axes[0], results, "sensors-long", "average_regret", REGRET),
+        regret_panel(axes[1], results, "sensors-long", "bayes_regret", "Bayes regret $R_B(t)$"),
+    ]
     for table, metric in zip(tables, ("average_regret", "bayes_regret"), strict=True):
         table["panel"] = metric
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 RATIOS = {
@@ -53,26 +53,22 @@ def certificates(results):
     """Draw the theorems' ratios along the runs: the largest over the seeds at each round."""
     fig, axes = panels(list(RATIOS.values()))
     tables = []
-    with look():
-        for ax, (experiment, metric) in zip(axes, RATIOS, strict=True):
-            trace = results.trace(experiment, metric)
-            if metric == "realised_epsilon":
-                config = results.config(experiment)
-                trace = trace.assign(value=trace["value"] / config.params("default")["epsilon"])
-            tables += [
-                _worst(ax, trace, metric, place, line) for place, line in enumerate(CERTIFIED)
-            ]
-            ax.axhline(1, color="0.2", linewidth=1.2)
-            ax.set(xlabel="round $t$", ylabel="ratio", yscale="log")
-            ax.set_ylim(1e-6 if metric == "theorem3_size_ratio" else 1e-3, 3)
-            if experiment == "certificates-long":
-                # limits by hand: a panel whose ratios are all 0 has no data to take them from
-                last = results.config(experiment).horizon
-                ax.set(xscale="log", xlim=(1, last), xlabel="round $t$ (log scale)")
-                ax.xaxis.set_minor_formatter("")
+    for ax, (experiment, metric) in zip(axes, RATIOS, strict=True):
+        trace = results.trace(experiment, metric)
+        if metric == "realised_epsilon":
+            config = results.config(experiment)
+            trace = trace.assign(value=trace["value"] / config.params("default")["epsilon"])
+        tables += [_worst(ax, trace, metric, place, line) for place, line in enumerate(CERTIFIED)]
+        ax.axhline(1, color="0.2", linewidth=1.2)
+        ax.set(xlabel="round $t$", ylabel="ratio", yscale="log")
+        ax.set_ylim(1e-6 if metric == "theorem3_size_ratio" else 1e-3, 3)
+        if experiment == "certificates-long":
+            # limits by hand: a panel whose ratios are all 0 has no data to take them from
+            last = results.config(experiment).horizon
+            ax.set(xscale="log", xlim=(1, last), xlabel="round $t$ (log scale)")
+            ax.xaxis.set_minor_formatter("")
     note = "Largest over all seeds at each round; the line at 1 is the bound."
-    plotting.legend(fig, axes, note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes, tables, note)
 
 
 def _worst(ax, trace, metric, place, line):
@@ -102,21 +98,19 @@ SCALES_OF_F = {"fig1a": "f as drawn (Fig. 1a)", "similarity": r"f divided by $\m
 def similarity(results):
     """Draw MT-KB's regret against similarity, f as drawn and of equal scale, and over IT-KB's."""
     fig, axes = panels([*SCALES_OF_F.values(), "together / separately"])
-    with look():
-        tables = [
-            similarity_panel(ax, results, experiment)
-            for ax, experiment in zip(axes[:2], SCALES_OF_F, strict=True)
-        ]
-        tables += [
-            _together(axes[2], results, experiment, SEQUENCE[place])
-            for place, experiment in enumerate(SCALES_OF_F)
-        ]
-        axes[2].axhline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
-        axes[2].set(xlabel=r"$\omega$", ylabel="regret, MT-KB / IT-KB")
-        axes[2].legend(frameon=False, fontsize=7.5)
+    tables = [
+        similarity_panel(ax, results, experiment)
+        for ax, experiment in zip(axes[:2], SCALES_OF_F, strict=True)
+    ]
+    tables += [
+        _together(axes[2], results, experiment, SEQUENCE[place])
+        for place, experiment in enumerate(SCALES_OF_F)
+    ]
+    axes[2].axhline(1, color="0.35", linewidth=1, linestyle=(0, (4, 2)))
+    axes[2].set(xlabel=r"$\omega$", ylabel="regret, MT-KB / IT-KB")
+    axes[2].legend(frameon=False, fontsize=7.5)
     note = f"{BAND} (c) Point: ratio of the means at the last round. Bar: 95 % interval."
-    plotting.legend(fig, axes[:2], note)
-    return fig, pd.concat(tables, ignore_index=True)
+    return plotting.finished(fig, axes[:2], tables, note)
 
 
 def _together(ax, results, experiment, looks):
@@ -151,19 +145,18 @@ def budget(results):
     fig, axes = panels(
         ["average regret $R_C(T)/T$", "dictionary size $m_T$", "accuracy, void above 1"]
     )
-    with look():
-        for ax, metric in zip(axes, BUDGET_METRICS, strict=True):
-            part = table[(table["metric"] == metric) & (table["mean"] > 0)]
-            _range_line(ax, part, "MT-BKB", ("#56B4E9", (0, (5, 1.5)), "s"))
-        bound = table[table["metric"] == "bound"].sort_values("q")
-        axes[1].plot(bound["q"], bound["mean"], color="0.25", linewidth=1.2, label="bound")
-        horizon = results.config("budget").horizon
-        axes[1].axhline(horizon, color="0.6", linestyle=(0, (2, 2)), label="all queries kept")
-        axes[2].axhline(1, color="0.2", linewidth=1.2)
-        labels = ("regret", "points", r"realised $\varepsilon_T$")
-        for ax, label in zip(axes, labels, strict=True):
-            ax.set(xscale="log", xlabel="oversampling $q$", ylabel=label)
-            ax.yaxis.set_minor_formatter("")
+    for ax, metric in zip(axes, BUDGET_METRICS, strict=True):
+        part = table[(table["metric"] == metric) & (table["mean"] > 0)]
+        _range_line(ax, part, "MT-BKB", ("#56B4E9", (0, (5, 1.5)), "s"))
+    bound = table[table["metric"] == "bound"].sort_values("q")
+    axes[1].plot(bound["q"], bound["mean"], color="0.25", linewidth=1.2, label="bound")
+    horizon = results.config("budget").horizon
+    axes[1].axhline(horizon, color="0.6", linestyle=(0, (2, 2)), label="all queries kept")
+    axes[2].axhline(1, color="0.2", linewidth=1.2)
+    labels = ("regret", "points", r"realised $\varepsilon_T$")
+    for ax, label in zip(axes, labels, strict=True):
+        ax.set(xscale="log", xlabel="oversampling $q$", ylabel=label)
+        ax.yaxis.set_minor_formatter("")
     note = "Point: mean over seeds at the last round. Bar: smallest to largest seed."
     plotting.legend(fig, axes, note)
     return fig, table
@@ -239,19 +232,15 @@ def sensitivity(results):
     """Draw the ratio of MT-KB's final regret to its rivals' under each choice left open."""
     table = _sensitivity_table(results)
     present = [name for name in CHOICE_PANELS if name in set(table["panel"])]
-    heights = [table.loc[table["panel"] == name, "variant"].nunique() for name in present]
-    with look():
-        size = (6.6, 0.24 * sum(heights) + 0.62 * len(heights) + 0.5)
-        fig, axes = plotting.stacked([CHOICE_PANELS[name] for name in present], heights, size)
-        for ax, name in zip(axes, present, strict=True):
-            part = table[table["panel"] == name]
-            for rival in ("it-kb", "mobo"):
-                rows = part[part["rival"] == rival]
-                if len(rows):
-                    plotting.interval_points(ax, rows, look_of=plotting.style(rival))
-        limits = np.transpose([ax.get_xlim() for ax in axes])
-        axes[-1].set_xlim(limits[0].min(), limits[1].max())
-        axes[-1].set_xlabel("regret of MT-KB / regret of the rival (below 1: MT-KB is ahead)")
+    groups = {
+        CHOICE_PANELS[name]: [
+            (rows, plotting.style(rival))
+            for rival, rows in table[table["panel"] == name].groupby("rival")
+        ]
+        for name in present
+    }
+    label = "regret of MT-KB / regret of the rival (below 1: MT-KB is ahead)"
+    fig, axes = plotting.stacked_intervals(groups, 6.6, 0.62, label)
     plotting.legend(fig, axes, "Point: ratio of the means over seeds. Bar: 95 % interval.")
     return fig, table
 
@@ -275,9 +264,9 @@ def _sensitivity_table(results):
 
 
 COSTS = (
-    ("refit_seconds", "mt-kb", "MT-KB, factorised anew", ("#D55E00", "-", "^")),
-    ("round_seconds", "mt-kb", "MT-KB, factor extended", ("#0072B2", (0, (5, 1.5)), "o")),
-    ("round_seconds", "mt-bkb", "MT-BKB", ("#56B4E9", (0, (1.2, 1.2)), "s")),
+    ("refit_seconds", "mt-kb", Style("MT-KB, factorised anew", "#D55E00", "-", "^")),
+    ("round_seconds", "mt-kb", Style("MT-KB, factor extended", "#0072B2", (0, (5, 1.5)), "o")),
+    ("round_seconds", "mt-bkb", Style("MT-BKB", "#56B4E9", (0, (1.2, 1.2)), "s")),
 )
 
 
@@ -286,41 +275,17 @@ def cost(results):
     fig, axes = panels(["time of a round", "dictionary of MT-BKB"], height=3.0)
     start = min(200, results.config("cost").horizon // 2)
     tables = []
-    with look():
-        for metric, method, label, looks in COSTS:
-            trace = results.trace("cost", metric)
-            trace = trace[trace["method"] == method].dropna()
-            tables.append(_loglog(axes[0], trace, f"{label}, slope", looks, start))
-        sizes = results.trace("cost", "dictionary_size")
-        tables.append(_loglog(axes[1], sizes, "$m_t$, slope", COSTS[2][3], start))
-        steps = np.array([1, sizes["step"].max()])
-        axes[1].loglog(steps, steps, color="0.6", linestyle=(0, (2, 2)), label="all queries")
-        for ax, unit in zip(axes, ("seconds", "points"), strict=True):
-            ax.set(xlabel="round $t$", ylabel=unit)
-            ax.set_ylim(top=10 * ax.get_ylim()[1])  # room for the legend
-            ax.legend(frameon=False, fontsize=7.5, loc="upper left")
+    for metric, method, look_of in COSTS:
+        trace = results.trace("cost", metric)
+        trace = trace[trace["method"] == method].dropna()
+        tables.append(plotting.growth(axes[0], trace, look_of, start, 3))
+    sizes = results.trace("cost", "dictionary_size")
+    tables.append(plotting.growth(axes[1], sizes, replace(COSTS[2][2], label="$m_t$"), start, 3))
+    steps = np.array([1, sizes["step"].max()])
+    axes[1].loglog(steps, steps, color="0.6", linestyle=(0, (2, 2)), label="all queries")
+    for ax, unit in zip(axes, ("seconds", "points"), strict=True):
+        ax.set(xlabel="round $t$", ylabel=unit)
+        ax.set_ylim(top=10 * ax.get_ylim()[1])  # room for the legend
+        ax.legend(frameon=False, fontsize=7.5, loc="upper left")
     note = f"Line: median over seeds. Slope: log-log fit from round {start} on, mean over seeds."
-    plotting.legend(fig, (), note)
-    return fig, pd.concat(tables, ignore_index=True)
-
-
-def _loglog(ax, trace, label, looks, start):
-    """Draw the median over seeds on logarithmic axes, its late slope in the label."""
-    colour, linestyle, marker = looks
-    middle = trace.groupby("step", as_index=False)["value"].median()
-    late = trace[(trace["step"] >= start) & (trace["value"] > 0)]
-    slopes = [
-        stats.loglog_slope(run["step"], run["value"])
-        for _, run in late.groupby("seed")
-        if len(run) >= 3
-    ]
-    slope = float(np.mean(slopes)) if slopes else np.nan
-    text = f"{label} {slope:.2f}" if slopes else label.removesuffix(", slope")
-    ax.loglog(
-        middle["step"], middle["value"], color=colour, linestyle=linestyle, marker=marker,
-        markevery=3, label=text,
-    )  # fmt: skip
-    first = {k: trace[k].iloc[0] for k in ("metric", "method")}
-    return middle.rename(columns={"value": "median"}).assign(
-        **first, n=trace["seed"].nunique(), slope=slope, slope_from=start
-    )
+    return plotting.finished(fig, (), tables, note)

@@ -46,7 +46,19 @@ def inclusion_probabilities(norms, q, *, eta, scale="paper"):
     return np.minimum(positive(q, "q") / divisor * np.asarray(norms), 1.0)
 
 
-class DecoupledNystrom(Decoupled):
+class _OnDictionary:
+    """What Nystrom posteriors share: observations are recorded, and count from the next `fit`."""
+
+    def __init__(self, kernel, eta, candidates):
+        super().__init__(kernel, eta, candidates)
+        self.queries = Queries(len(candidates), self.n_tasks)
+
+    def add(self, index, y):
+        """Record the observation y (n,) at a candidate; `fit` makes it count."""
+        self.queries.add(index, y)
+
+
+class DecoupledNystrom(_OnDictionary, Decoupled):
     r"""Nystrom posterior in the eigenbasis of the tasks.
 
     .. math::
@@ -59,28 +71,12 @@ class DecoupledNystrom(Decoupled):
             \tilde\varphi_t(x) \bigr)
 
     Cost of a round with r features, m candidates and c components: O(r^3 + r m (r + c)), whatever
-    the number of rounds (their repeats are counted).
-
-    Parameters
-    ----------
-    kernel : SumKernel
-        One whose `components()` exist.
-    eta : float
-        Regulariser > 0, in squared units of y.
-    candidates : ndarray of shape (m, d)
+    the number of rounds (their repeats are counted). Parameters are those of `Decoupled`.
 
     Notes
     -----
     Source: [MTBO] App. A, Eqs. (7), (8).
     """
-
-    def __init__(self, kernel, eta, candidates):
-        super().__init__(kernel, eta, candidates)
-        self.queries = Queries(len(candidates), self.n_tasks)
-
-    def add(self, index, y):
-        """Record the observation y (n,) at a candidate; `fit` makes it count."""
-        self.queries.add(index, y)
 
     def fit(self, dictionary):
         """Recompute mean and variances on a dictionary of candidate indices, without repeats."""
@@ -102,7 +98,7 @@ class DecoupledNystrom(Decoupled):
         return groups.values()
 
 
-class BlockNystrom(Blocks):
+class BlockNystrom(_OnDictionary, Blocks):
     r"""Nystrom posterior for any multi-task kernel, on blocks of n rows a dictionary point.
 
     .. math::
@@ -122,14 +118,6 @@ class BlockNystrom(Blocks):
     Source: [MTBO] Sec. 3.2 and Alg. 2, l. 15-17; by Lemma 8 the posterior of the features projected
     on the dictionary's span, Eq. (17).
     """
-
-    def __init__(self, kernel, eta, candidates):
-        super().__init__(kernel, eta, candidates)
-        self.queries = Queries(len(candidates), self.n_tasks)
-
-    def add(self, index, y):
-        """Record the observation y (n,) at a candidate; `fit` makes it count."""
-        self.queries.add(index, y)
 
     def fit(self, dictionary):
         """Recompute mean and blocks on a dictionary of candidate indices, without repeats."""

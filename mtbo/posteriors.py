@@ -110,6 +110,14 @@ def weight_space(features, queries, components, eta):
 class Decoupled:
     """What posteriors in the eigenbasis share: norms, log determinants and blocks.
 
+    Parameters
+    ----------
+    kernel : SumKernel
+        One whose `components()` exist: `ICM` or `DiagonalKernel`.
+    eta : float
+        Regulariser > 0, in squared units of y.
+    candidates : ndarray of shape (m, d)
+
     Attributes
     ----------
     mean : ndarray of shape (m, n)
@@ -155,15 +163,8 @@ class SpectralPosterior(Decoupled):
 
     With the candidates' kernel matrix diagonalised once, ``k(x, x') = phi(x)' phi(x')`` in r
     features (r is about 20 for a smooth kernel on 100 points), a round costs
-    O(r^3 + r m (r + c)), whatever the number of rounds.
-
-    Parameters
-    ----------
-    kernel : SumKernel
-        One whose `components()` share one scalar kernel.
-    eta : float
-        Regulariser > 0, in squared units of y.
-    candidates : ndarray of shape (m, d)
+    O(r^3 + r m (r + c)), whatever the number of rounds. Parameters are those of `Decoupled`; the
+    components of the kernel must share one scalar kernel.
 
     Notes
     -----
@@ -195,15 +196,7 @@ class DecoupledPosterior(Decoupled):
             - \xi_i k_t(x)^\top (\xi_i K_t + \eta I_t)^{-1} k_t(x) \bigr)
 
     A GP with kernel xi k and noise eta is one with kernel k and noise eta / xi, its variance
-    multiplied by xi; each is extended in O(t^2 + t m) a round.
-
-    Parameters
-    ----------
-    kernel : SumKernel
-        One whose `components()` exist: `ICM` or `DiagonalKernel`.
-    eta : float
-        Regulariser > 0, in squared units of y.
-    candidates : ndarray of shape (m, d)
+    multiplied by xi; each is extended in O(t^2 + t m) a round. Parameters are those of `Decoupled`.
 
     Notes
     -----

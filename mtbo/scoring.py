@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 
+from fivebo.common.lab import scoring
 from fivebo.common.lab.records import record_steps
 from fivebo.common.search.rng import rng_for
 from fivebo.mtbo.nystrom import dictionary_accuracy
@@ -20,28 +21,25 @@ BAYES = {"bayes_regret", "bayes_ratio", "own_bayes_ratio"}
 """Metrics that need the Bayes regret."""
 
 
-class Scorer:
-    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
+class Scorer(scoring.Scorer):
+    """Scores of a run step by step; parameters are those of `fivebo.common.lab.scoring.Scorer`.
 
     Cumulative regret ([MTBO] Sec. 2) takes the sampled weights for the expectation; its average is
     what Fig. 1 shows. ``instant_regret_ratio`` is the step of App. C.2 (App. D.1 for MT-BKB) that
     follows from Eq. (14).
-
-    Parameters
-    ----------
-    instance : mtbo.problems.Instance
-    method : str
-        Slug of the method.
-    params : mtbo.study.Params
-    horizon : int
-    metrics : iterable of str
-        Names to score; those that a method does not have are left out.
     """
 
+    OF_SOME = (
+        (("mt-bkb", "it-bkb"), ("dictionary_size", "dictionary_share")),
+        (("mt-kb", "mt-bkb"), ("theorem1_ratio", "instant_regret_ratio")),
+        (("mt-kb",), ("theorem2_ratio", "lemma5_ratio", "refit_seconds")),
+        (("mt-bkb",), ("theorem3_regret_ratio", "theorem3_size_ratio")),
+        (("mt-bkb",), ("lemma10_ratio", "realised_epsilon")),
+    )
+
     def __init__(self, instance, method, params, horizon, metrics):
-        self.instance, self.params, self.method = instance, params, method
+        super().__init__(instance, method, params, horizon, metrics)
         self.steps = set(record_steps(horizon, "log"))
-        self.names = [name for name in metrics if _applies(name, method)]
         self.cumulative, self.seen = 0.0, []
         needs_bayes = BAYES.intersection(self.names)
         self.bayes = BayesRegret(instance, params) if needs_bayes else None
@@ -50,7 +48,7 @@ class Scorer:
         needs_exact = any(name.startswith(("theorem", "lemma", "realised")) for name in self.names)
         self.certificates = Certificates(instance, method, params) if needs_exact else None
 
-    def asked(self, step, optimizer, query):
+    def _before(self, step, optimizer, query):
         """Take the state before the observation: lambda_t, beta_{t-1}, Gamma_{t-1}."""
         F, index = self.instance.values, self.instance.domain.index(query)
         scalar = optimizer.scalarization(F, optimizer.weights)
@@ -65,15 +63,13 @@ class Scorer:
         if self.certificates:
             self.certificates.asked(optimizer)
 
-    def told(self, step, optimizer, query, y):
-        """Return the scores of the round as a dict of metric name to value."""
+    def _after(self, step, optimizer, query, y):
         index = self.instance.domain.index(query)
         self.seen.append((index, y))
         if self.certificates:
             self.certificates.told(step, optimizer, index, y)
         if self.bayes:
             self.bayes.add(index)
-        return {name: self._score(name, step, optimizer) for name in self.names}
 
     def _score(self, name, step, optimizer):
         if name == "instant_regret":
@@ -112,23 +108,6 @@ class Scorer:
 
 def _share(part, whole):
     return part / whole if part else 0.0  # both are 0 where every query was best
-
-
-def _applies(name, method):
-    if name in ("dictionary_size", "dictionary_share"):
-        return method.endswith("-bkb")
-    if name in (
-        "theorem3_regret_ratio",
-        "theorem3_size_ratio",
-        "lemma10_ratio",
-        "realised_epsilon",
-    ):
-        return method == "mt-bkb"
-    if name in ("theorem2_ratio", "lemma5_ratio", "refit_seconds"):
-        return method == "mt-kb"
-    if name in ("theorem1_ratio", "instant_regret_ratio"):
-        return method in ("mt-kb", "mt-bkb")
-    return name != "round_seconds"  # which the runner measures
 
 
 class BayesRegret:

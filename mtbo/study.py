@@ -147,47 +147,42 @@ class Params:
         return nystrom_q(horizon, epsilon=self.epsilon, delta=self.delta, rule=self.q_rule)
 
 
-def _common(instance, params, streams):
+def _settings(instance, params, streams):
+    """Return what all methods are given."""
     scalarization = params.make_scalarization(instance)
-    return {"scalarization": scalarization, "eta": params.eta, "rng": streams}
-
-
-def _confidence(instance, params):
     return {
-        "b": params.norm_bound_of(instance),
-        "noise_std": instance.noise_std,
-        "delta": params.delta,
-        "lipschitz": params.lipschitz,
-    }
+        "domain": instance.domain, "scalarization": scalarization, "eta": params.eta,
+        "rng": streams,
+    }  # fmt: skip
+
+
+def _confident(instance, params, streams):
+    """Return what methods with a confidence radius are given."""
+    return _settings(instance, params, streams) | {
+        "b": params.norm_bound_of(instance), "noise_std": instance.noise_std,
+        "delta": params.delta, "lipschitz": params.lipschitz,
+    }  # fmt: skip
+
+
+def _budgeted(instance, params, horizon, streams):
+    """Return what methods with dictionaries are given."""
+    q = params.oversampling(horizon)
+    own = {"horizon": horizon, "epsilon": params.epsilon, "q": q}
+    return _confident(instance, params, streams) | own
 
 
 def _mt_kb(instance, params, horizon, streams):
-    confidence = _confidence(instance, params)
-    radius = None
+    settings = _confident(instance, params, streams)
     if params.mt_radius == "theorem-1-printed":
-        constants = {name: confidence[name] for name in ("b", "noise_std", "delta")}
+        constants = {name: settings[name] for name in ("b", "noise_std", "delta")}
         n = instance.kernel.n_tasks
-        radius = functools.partial(mt_kb_radius_as_printed, n_tasks=n, **constants)
-    return MTKB(
-        instance.domain,
-        instance.kernel,
-        radius=radius,
-        **confidence,
-        **_common(instance, params, streams),
-    )
+        settings["radius"] = functools.partial(mt_kb_radius_as_printed, n_tasks=n, **constants)
+    return MTKB(kernel=instance.kernel, **settings)
 
 
 def _mt_bkb(instance, params, horizon, streams):
-    return MTBKB(
-        instance.domain,
-        instance.kernel,
-        horizon=horizon,
-        epsilon=params.epsilon,
-        q=params.oversampling(horizon),
-        inclusion_scale=params.inclusion_scale,
-        **_confidence(instance, params),
-        **_common(instance, params, streams),
-    )
+    settings = _budgeted(instance, params, horizon, streams)
+    return MTBKB(kernel=instance.kernel, inclusion_scale=params.inclusion_scale, **settings)
 
 
 def independent_kernel(instance, params):
@@ -197,48 +192,29 @@ def independent_kernel(instance, params):
     return DiagonalKernel([instance.kernel.kernel] * n, scales)
 
 
-def _independent_confidence(instance, params):
-    confidence = _confidence(instance, params)
+def _independent(settings, instance, params):
+    """Return settings with the kernel and the norm bound of the independent tasks."""
+    own = {"kernel": independent_kernel(instance, params)}
     if params.it_norm_bound == "per-task":
-        confidence["b"] = float(np.abs(instance.values).max())
-    return confidence
+        own["b"] = float(np.abs(instance.values).max())
+    return settings | own
 
 
 def _it_kb(instance, params, horizon, streams):
-    common = _common(instance, params, streams)
+    settings = _independent(_confident(instance, params, streams), instance, params)
     if params.it_regulariser == "igp-ucb":
-        common["eta"] = igp_ucb_regulariser(horizon)
-    return ITKB(
-        instance.domain,
-        independent_kernel(instance, params),
-        radius=params.it_radius,
-        gain=params.it_gain,
-        horizon=horizon,
-        **_independent_confidence(instance, params),
-        **common,
-    )
+        settings["eta"] = igp_ucb_regulariser(horizon)
+    return ITKB(radius=params.it_radius, gain=params.it_gain, horizon=horizon, **settings)
 
 
 def _it_bkb(instance, params, horizon, streams):
-    return ITBKB(
-        instance.domain,
-        independent_kernel(instance, params),
-        horizon=horizon,
-        epsilon=params.epsilon,
-        q=params.oversampling(horizon),
-        radius=params.it_bkb_radius,
-        **_independent_confidence(instance, params),
-        **_common(instance, params, streams),
-    )
+    settings = _independent(_budgeted(instance, params, horizon, streams), instance, params)
+    return ITBKB(radius=params.it_bkb_radius, **settings)
 
 
 def _mobo(instance, params, horizon, streams):
-    return MOBO(
-        instance.domain,
-        independent_kernel(instance, params),
-        radius=params.mobo_radius,
-        **_common(instance, params, streams),
-    )
+    kernel = independent_kernel(instance, params)
+    return MOBO(kernel=kernel, radius=params.mobo_radius, **_settings(instance, params, streams))
 
 
 METHODS = {

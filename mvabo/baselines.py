@@ -57,7 +57,15 @@ class BOVO(MTMVABO):
         super().__init__(domain, kernel, alpha=0.0, **settings)
 
 
-class AdaBQOUCB(BQOUCB):
+class _Adaptive(MTMVABO):
+    """The queries of a method, recommendations by the lower bound of G."""
+
+    def __init__(self, domain, kernel, *, alpha=0.5, **settings):
+        super().__init__(domain, kernel, **settings)
+        self.target = alpha
+
+
+class AdaBQOUCB(_Adaptive, BQOUCB):
     """ADA-BQOUCB: the queries of BQOUCB, recommendations by the lower bound of G.
 
     Parameters
@@ -68,12 +76,8 @@ class AdaBQOUCB(BQOUCB):
         Weight of F_1 in G, for the recommendation only. Source: [MVABO] Sec. 5.
     """
 
-    def __init__(self, domain, kernel, *, alpha=0.5, **settings):
-        super().__init__(domain, kernel, **settings)
-        self.target = alpha
 
-
-class AdaBOVO(BOVO):
+class AdaBOVO(_Adaptive, BOVO):
     """ADA-BO-VO: the queries of BO-VO, recommendations by the lower bound of G.
 
     Parameters
@@ -81,7 +85,3 @@ class AdaBOVO(BOVO):
     domain, kernel, alpha
         As in `AdaBQOUCB`. Source: [MVABO] Sec. 5.
     """
-
-    def __init__(self, domain, kernel, *, alpha=0.5, **settings):
-        super().__init__(domain, kernel, **settings)
-        self.target = alpha

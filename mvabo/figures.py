@@ -1,39 +1,8 @@
-"""Figures of [MVABO], one function each: Figs. 2, 3 as in the paper; ours from figures_ours.py."""
-
-import pandas as pd
+"""Figures of [MVABO], one function each: Figs. 2, 3 as in the paper; ours: figures_ours.py."""
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.mvabo.figures_common import BAND, LABELS, both_measures, curves
-from fivebo.mvabo.figures_ours import (
-    certificates,
-    certificates_extensions,
-    constrained,
-    continuous,
-    noisy_input,
-    noisy_simulator,
-    recommendation,
-    simulator,
-    stopping,
-    theory_beta,
-    unknown_p,
-)
-
-__all__ = [
-    "certificates",
-    "certificates_extensions",
-    "constrained",
-    "continuous",
-    "fig2",
-    "fig3",
-    "noisy_input",
-    "noisy_simulator",
-    "recommendation",
-    "simulator",
-    "stopping",
-    "theory_beta",
-    "unknown_p",
-]
 
 
 def fig2(results):
@@ -43,13 +12,11 @@ def fig2(results):
     titles = {"gp-test": "GP test", "bird": "Bird", "rosenbrock": rosenbrock}
     fig, axes = panels(2 * list(titles.values()), columns=len(titles))
     shown, tables = [(metric, experiment) for metric in LABELS for experiment in titles], []
-    with look():
-        for ax, (metric, experiment) in zip(axes, shown, strict=True):
-            trace = results.trace(experiment, metric)
-            trace = trace[trace["variant"] == results.config(experiment).variants[0]]
-            tables.append(curves(ax, trace, f"{experiment} {metric}", LABELS[metric]))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, (metric, experiment) in zip(axes, shown, strict=True):
+        trace = results.trace(experiment, metric)
+        trace = trace[trace["variant"] == results.config(experiment).variants[0]]
+        tables.append(curves(ax, trace, f"{experiment} {metric}", LABELS[metric]))
+    return plotting.finished(fig, axes, tables, BAND)
 
 
 def fig3(results):

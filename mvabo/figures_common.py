@@ -1,9 +1,7 @@
 """What the figures of [MVABO] and ours share: mean curves with their bands, and their names."""
 
-import pandas as pd
-
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, mean_band, panels
+from fivebo.common.page.plotting import mean_band, panels
 
 BAND = "Line: mean over runs. Band: two standard errors either side. Lower is better."
 REGRET = r"regret $G(x^*)-G(\hat x_t)$"
@@ -25,8 +23,6 @@ def both_measures(results, experiment, title, height):
     """Draw the regret and the hypervolume gap of one experiment side by side."""
     fig, axes = panels([f"{title}, multi-task", f"{title}, multi-objective"], height=height)
     tables = []
-    with look():
-        for ax, (metric, label) in zip(axes, LABELS.items(), strict=True):
-            tables.append(curves(ax, results.trace(experiment, metric), metric, label))
-    plotting.legend(fig, axes, BAND)
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, (metric, label) in zip(axes, LABELS.items(), strict=True):
+        tables.append(curves(ax, results.trace(experiment, metric), metric, label))
+    return plotting.finished(fig, axes, tables, BAND)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from fivebo.common.page import plotting
-from fivebo.common.page.plotting import look, panels
+from fivebo.common.page.plotting import panels
 from fivebo.mvabo.figures_common import BAND, GAP, REGRET, both_measures, curves
 
 
@@ -17,14 +17,12 @@ def _variants(results, experiment, shown, labels, note=BAND):
     present = {name: label for name, label in labels.items()
                if name in results.config(experiment).variants}  # fmt: skip
     tables = []
-    with look():
-        for ax, (title, metric, method, ylabel) in zip(axes, shown, strict=True):
-            trace = results.trace(experiment, metric)
-            trace = trace[trace["method"] == method]
-            used = {n: label for n, label in present.items() if n in set(trace["variant"])}
-            tables.append(curves(ax, trace, title, ylabel, by="variant", labels=used))
-    plotting.legend(fig, axes, note)
-    return fig, axes, pd.concat(tables, ignore_index=True)
+    for ax, (title, metric, method, ylabel) in zip(axes, shown, strict=True):
+        trace = results.trace(experiment, metric)
+        trace = trace[trace["method"] == method]
+        used = {n: label for n, label in present.items() if n in set(trace["variant"])}
+        tables.append(curves(ax, trace, title, ylabel, by="variant", labels=used))
+    return plotting.finished(fig, axes, tables, note)
 
 
 MT_AND_MO = (
@@ -36,8 +34,7 @@ MT_AND_MO = (
 def theory_beta(results):
     """Draw both scenarios under the theory's beta_t and under the constant one."""
     labels = {"constant": r"$\beta_t^{1/2}=3$", "theory": r"Lemma 2.1, exact norm"}
-    fig, _, data = _variants(results, "theory-beta", MT_AND_MO, labels)
-    return fig, data
+    return _variants(results, "theory-beta", MT_AND_MO, labels)
 
 
 def recommendation(results):
@@ -48,8 +45,7 @@ def recommendation(results):
         "final": "Alg. 1: bound of all data",
     }
     note = "Mean over runs, two standard errors either side."
-    fig, _, data = _variants(results, "recommendation", MT_AND_MO[:1], labels, note)
-    return fig, data
+    return _variants(results, "recommendation", MT_AND_MO[:1], labels, note)
 
 
 def stopping(results):
@@ -70,11 +66,11 @@ def stopping(results):
         ),
     )
     note = "Line: mean over runs. Band: two standard errors. Below the line at 1 a set is accurate."
-    fig, axes, data = _variants(results, "stopping", shown, labels, note)
+    fig, data = _variants(results, "stopping", shown, labels, note)
+    axes = fig.axes
     axes[0].set_ylim(0, 1.04)
-    with look():
-        axes[2].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
-        axes[2].set_ylim(0, 3)
+    axes[2].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
+    axes[2].set_ylim(0, 3)
     return fig, data
 
 
@@ -92,10 +88,10 @@ def constrained(results):
         ("stopped", "stopped", method, "share of runs"),
         ("declared infeasible", "infeasible", method, "share of runs"),
     )
-    fig, axes, data = _variants(
+    fig, data = _variants(
         results, "constrained", shown, labels, BAND.removesuffix(" Lower is better.")
     )
-    for ax in axes[2:]:
+    for ax in fig.axes[2:]:
         ax.set_ylim(0, 1.04)
     return fig, data
 
@@ -103,15 +99,13 @@ def constrained(results):
 def unknown_p(results):
     """Draw both scenarios with p(w) known and estimated."""
     labels = {"known": "$p(w)$ known", "estimated": "$p(w)$ estimated"}
-    fig, _, data = _variants(results, "unknown-p", MT_AND_MO, labels)
-    return fig, data
+    return _variants(results, "unknown-p", MT_AND_MO, labels)
 
 
 def simulator(results):
     """Draw both scenarios with w drawn by nature and chosen by its uncertainty."""
     labels = {"nature": "$w$ drawn", "chosen": r"$w = \arg\max\sigma_{t-1}(x_t, w)$"}
-    fig, _, data = _variants(results, "simulator", MT_AND_MO, labels)
-    return fig, data
+    return _variants(results, "simulator", MT_AND_MO, labels)
 
 
 def noisy_input(results):
@@ -131,9 +125,9 @@ def noisy_simulator(results):
         ("MT-MVA-BO", "regret", "mt-mva-bo", REGRET),
         ("uncertainty sampling", "regret", "us", REGRET),
     )
-    fig, axes, data = _variants(results, "noisy-simulator", shown, labels)
-    top = max(ax.get_ylim()[1] for ax in axes)
-    for ax in axes:
+    fig, data = _variants(results, "noisy-simulator", shown, labels)
+    top = max(ax.get_ylim()[1] for ax in fig.axes)
+    for ax in fig.axes:
         ax.set_ylim(0, top)
     return fig, data
 
@@ -158,16 +152,16 @@ def continuous(results):
         ("MT-MVA-BO", "regret", "mt-mva-bo", REGRET),
     )
     note = "Line: mean over runs. Band: two standard errors. Truth on all of X."
-    fig, axes, data = _variants(results, "continuous", shown, GRIDS, "")
+    fig, data = _variants(results, "continuous", shown, GRIDS, "")
+    axes = fig.axes
     axes[1].set_ylim(0, 1.04)
     trace = results.trace("continuous", "regret")
     free = trace[trace["method"] == "mt-mva-bo-continuous"]
-    with look():
-        axes[0].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
-        axes[0].set_ylim(0, max(1.1, axes[0].get_ylim()[1]))
-        top = axes[2].get_ylim()[1]
-        more = curves(axes[2], free, "MT-MVA-BO", REGRET)
-        axes[2].set_ylim(0, max(top, axes[2].get_ylim()[1]))
+    axes[0].axhline(1, color="0.3", linewidth=1, linestyle=(0, (4, 2)))
+    axes[0].set_ylim(0, max(1.1, axes[0].get_ylim()[1]))
+    top = axes[2].get_ylim()[1]
+    more = curves(axes[2], free, "MT-MVA-BO", REGRET)
+    axes[2].set_ylim(0, max(top, axes[2].get_ylim()[1]))
     fig.legends.clear()
     plotting.legend(fig, axes, note)
     return fig, pd.concat([data, more], ignore_index=True)
@@ -189,15 +183,15 @@ def certificates(results):
     """Draw the theory's ratios along the runs: the largest over the runs at each step."""
     fig, axes = panels(list(RATIOS.values()))
     tables = []
-    with look():
-        for ax, metric in zip(axes, RATIOS, strict=True):
-            trace = results.trace("certificates", metric).dropna(subset=["value"])
-            tables += [_worst(ax, run, metric) for _, run in trace.groupby("method", sort=False)]
-            ax.axhline(1, color="0.2", linewidth=1.2)
-            ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, 1.08))
-            ax.set_xlim(0, results.config("certificates").horizon)
-    plotting.legend(fig, axes, "Largest over all runs at each step; the line at 1 is the bound.")
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, metric in zip(axes, RATIOS, strict=True):
+        trace = results.trace("certificates", metric).dropna(subset=["value"])
+        tables += [_worst(ax, run, metric) for _, run in trace.groupby("method", sort=False)]
+        ax.axhline(1, color="0.2", linewidth=1.2)
+        ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, 1.08))
+        ax.set_xlim(0, results.config("certificates").horizon)
+    return plotting.finished(
+        fig, axes, tables, "Largest over all runs at each step; the line at 1 is the bound."
+    )
 
 
 def _worst(ax, trace, panel, look_of=None):
@@ -206,8 +200,8 @@ def _worst(ax, trace, panel, look_of=None):
     method = trace["method"].iloc[0]
     look_of = look_of or plotting.style(method)
     ax.plot(
-        worst["step"], worst["value"], color=look_of.colour, linestyle=look_of.linestyle,
-        marker=look_of.marker, markevery=max(1, len(worst) // 6), label=look_of.label,
+        worst["step"], worst["value"], **look_of.line, markevery=max(1, len(worst) // 6),
+        label=look_of.label,
     )  # fmt: skip
     return worst.assign(panel=panel, method=method, n=trace["seed"].nunique())
 
@@ -234,19 +228,19 @@ def certificates_extensions(results):
     """Draw the ratios of App. C and D: the largest over the runs at each step."""
     fig, axes = panels(list(EXTENSIONS))
     tables = []
-    with look():
-        for ax, (panel, (experiment, metric)) in zip(axes, EXTENSIONS.items(), strict=True):
-            trace = results.trace(experiment, metric).dropna(subset=["value"])
-            for (variant, _), run in trace.groupby(["variant", "method"], sort=False):
-                look_of = _look_of_form(variant)
-                tables.append(_worst(ax, run, panel, look_of).assign(variant=variant))
-            ax.axhline(1, color="0.2", linewidth=1.2)
-            top = 1.08 * max(1.0, trace["value"].max())
-            ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, top))
-            ax.set_xlim(0, results.config(experiment).horizon)
-        tables.append(_share_stopped(axes[4], results.trace("certificates-continuous", "stopped")))
-    plotting.legend(fig, axes, "Largest over all runs at each step; the line at 1 is the bound.")
-    return fig, pd.concat(tables, ignore_index=True)
+    for ax, (panel, (experiment, metric)) in zip(axes, EXTENSIONS.items(), strict=True):
+        trace = results.trace(experiment, metric).dropna(subset=["value"])
+        for (variant, _), run in trace.groupby(["variant", "method"], sort=False):
+            look_of = _look_of_form(variant)
+            tables.append(_worst(ax, run, panel, look_of).assign(variant=variant))
+        ax.axhline(1, color="0.2", linewidth=1.2)
+        top = 1.08 * max(1.0, trace["value"].max())
+        ax.set(xlabel="step $t$", ylabel="ratio", ylim=(0, top))
+        ax.set_xlim(0, results.config(experiment).horizon)
+    tables.append(_share_stopped(axes[4], results.trace("certificates-continuous", "stopped")))
+    return plotting.finished(
+        fig, axes, tables, "Largest over all runs at each step; the line at 1 is the bound."
+    )
 
 
 def _look_of_form(variant):

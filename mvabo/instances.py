@@ -8,6 +8,7 @@ import numpy as np
 from fivebo.common.gp.kernels import SquaredExponential
 from fivebo.mvabo.bounds import objectives, spread
 from fivebo.mvabo.domain import UncertainDomain
+from fivebo.mvabo.kernels import squared_exponential
 
 
 @dataclass
@@ -101,6 +102,24 @@ class Instance:
         else:
             value = self.function(np.atleast_2d(x))[0, self.domain.W.index(w)]
         return float(value + self.noise_std * rng.standard_normal())
+
+
+def benchmark(problem, values, X, W, p):
+    """Make the instance of a benchmark, whose kernel is fitted, from its values of shape (n, m).
+
+    Parameters
+    ----------
+    problem : object
+        Its `standardised`, `length_scale` (of all axes, until the first fit) and `noise_var`.
+    values, X, W, p
+        Of shape (n, m), (n, d1), (m, d2) and (m,).
+    """
+    if problem.standardised:
+        values = (values - values.mean()) / values.std()
+    scales = (np.full(A.shape[1], problem.length_scale) for A in (X, W))
+    kernel = squared_exponential(1.0, *scales)
+    noise_std = float(np.sqrt(problem.noise_var))
+    return Instance(UncertainDomain(X, W, p), values, kernel, noise_std, fitted=True)
 
 
 def axis(n):

@@ -11,9 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fivebo.mvabo.domain import UncertainDomain
-from fivebo.mvabo.instances import Instance, axis
-from fivebo.mvabo.kernels import squared_exponential
+from fivebo.mvabo.instances import axis, benchmark
 
 
 def preferences(w, shares, utility):
@@ -188,14 +186,9 @@ class NewsvendorProblem:
 
     def draw(self, rng):
         """Return the one function: the table is fixed by its own seed."""
-        values = profit_table(self)
-        if self.standardised:
-            values = (values - values.mean()) / values.std()
         stock = 2 * self.stock() / self.capacity - 1
         X, W = (
             np.stack(np.meshgrid(v, v, indexing="ij"), axis=-1).reshape(-1, 2)
             for v in (stock, axis(self.n_w))
         )
-        kernel = squared_exponential(1.0, *np.full((2, 2), self.length_scale))
-        domain = UncertainDomain(X, W, self.weights())
-        return Instance(domain, values, kernel, float(np.sqrt(self.noise_var)), fitted=True)
+        return benchmark(self, profit_table(self), X, W, self.weights())

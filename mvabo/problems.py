@@ -12,7 +12,7 @@ from fivebo.common.search.domains import FiniteSet
 from fivebo.mvabo.bounds import spread
 from fivebo.mvabo.continuous import tau_grid
 from fivebo.mvabo.domain import NoisyInputDomain, UncertainDomain
-from fivebo.mvabo.instances import Instance, axis, normal_weights, sample_path
+from fivebo.mvabo.instances import Instance, axis, benchmark, normal_weights, sample_path
 from fivebo.mvabo.kernels import squared_exponential
 from fivebo.mvabo.theory import tau
 
@@ -83,19 +83,6 @@ def rosenbrock(x1, x2, x3):
     return first + 100 * (x3 - x2**2) ** 2 + (1 - x2) ** 2
 
 
-def _benchmark(values, X, problem):
-    """Make the instance of a benchmark from its raw values of shape (n, m)."""
-    values = problem.sign * values
-    if problem.standardised:
-        values = (values - values.mean()) / values.std()
-    W = axis(problem.n_w)[:, None]
-    kernel = squared_exponential(
-        1.0, np.full(X.shape[1], problem.length_scale), problem.length_scale
-    )
-    domain = UncertainDomain(X, W, normal_weights(W[:, 0]))
-    return Instance(domain, values, kernel, float(np.sqrt(problem.noise_var)), fitted=True)
-
-
 @dataclass(frozen=True)
 class BirdProblem:
     """Bird function: X the first dimension, Omega the second, both scaled to [-1, 1].
@@ -128,7 +115,8 @@ class BirdProblem:
     def draw(self, rng):
         """Return the one function: nothing about it is random."""
         X, W = axis(self.n_x)[:, None], axis(self.n_w)[None, :]
-        return _benchmark(bird(self.half_width * X, self.half_width * W), X, self)
+        values = self.sign * bird(self.half_width * X, self.half_width * W)
+        return benchmark(self, values, X, W.T, normal_weights(W[0]))
 
 
 @dataclass(frozen=True)
@@ -162,8 +150,9 @@ class RosenbrockProblem:
         X = np.stack(np.meshgrid(grid, grid, indexing="ij"), axis=-1).reshape(-1, 2)
         centre, half = (self.high + self.low) / 2, (self.high - self.low) / 2
         x = centre + half * X
-        w = centre + half * axis(self.n_w)[None, :]
-        return _benchmark(rosenbrock(x[:, :1], x[:, 1:], w), X, self)
+        W = axis(self.n_w)[:, None]
+        values = self.sign * rosenbrock(x[:, :1], x[:, 1:], centre + half * W.T)
+        return benchmark(self, values, X, W, normal_weights(W[:, 0]))
 
 
 @dataclass(frozen=True)

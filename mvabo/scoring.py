@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fivebo.common.lab import scoring
 from fivebo.common.search.pareto import hypervolume, nondominated
 from fivebo.mvabo.certificates import CERTIFICATES, Certificates
 from fivebo.mvabo.fronts import accuracy
@@ -10,31 +11,32 @@ MULTI_TASK = (
     "rs", "us", "bqoucb", "ada-bqoucb", "bo-vo", "ada-bo-vo", "mt-mva-bo", "mt-mva-bo-continuous",
 )  # fmt: skip
 MULTI_OBJECTIVE = ("rs", "us", "mo-mva-bo")
+MT, MO, CONSTRAINED = "mt-mva-bo", "mo-mva-bo", "constrained-mva-bo"
 OWN_TARGET = {"bqoucb": 1.0, "bo-vo": 0.0}
 """Weight of F_1 in what these methods recommend by; all others use alpha."""
 
 
-class Scorer:
-    """Scores one run step by step; see `fivebo.common.lab.records.METRICS` for the definitions.
+class Scorer(scoring.Scorer):
+    """Scores of a run step by step; parameters are those of `fivebo.common.lab.scoring.Scorer`.
 
     The values of step t rest on the bounds of step t, that is on t - 1 observations, as the
     paper's indices have it: [MVABO] Sec. 5, x^_t and Pi^_t. Several methods may be scored on one
     trajectory.
-
-    Parameters
-    ----------
-    instance : mvabo.instances.Instance
-    method : str
-        Slug of the method.
-    params : mvabo.study.Params
-    horizon : int
-    metrics : iterable of str
-        Names to score; those that a method does not have are left out.
     """
 
+    OF_SOME = (
+        (MULTI_TASK, ("regret",)),
+        (MULTI_OBJECTIVE, ("hv_gap",)),
+        ((CONSTRAINED,), ("constrained_regret", "constraint_excess", "infeasible")),
+        ((MO,), ("undecided", "pareto_error")),
+        ((MO, CONSTRAINED), ("stopped", "accuracy_ratio")),
+        ((MT,), ("gap_ratio",)),
+        ((MT, MO, CONSTRAINED), ("width_ratio", "expectation_ratio", "variance_ratio")),
+        ((MT, MO, CONSTRAINED), ("stopping_ratio",)),
+    )
+
     def __init__(self, instance, method, params, horizon, metrics):
-        self.instance, self.params, self.method = instance, params, method
-        self.names = [name for name in metrics if _applies(name, method)]
+        super().__init__(instance, method, params, horizon, metrics)
         self.best = instance.best_value(params.alpha)
         self.target = OWN_TARGET.get(method, params.alpha)
         self.volume = None
@@ -45,7 +47,7 @@ class Scorer:
         if set(self.names) & set(CERTIFICATES):
             self.certificates = Certificates(instance, method, params)
 
-    def asked(self, step, optimizer, query):
+    def _before(self, step, optimizer, query):
         """Score what step t recommends before its observation, query (x_t, w_t) pending."""
         self.scores = {}
         if "regret" in self.names and self.params.recommendation != "final":
@@ -63,17 +65,18 @@ class Scorer:
         F = self.instance.objectives[design] if on_grid else self.instance.objectives_at(design)
         return self.best - float(self.params.alpha * F[0] + (1 - self.params.alpha) * F[1])
 
-    def told(self, step, optimizer, query, y):
-        """Return the scores of the round as a dict of metric name to value."""
+    def _after(self, step, optimizer, query, y):
         if "regret" in self.names and "regret" not in self.scores:
             self.scores["regret"] = self._regret(optimizer)
         self._score_stopping(optimizer)
-        if self.method == "constrained-mva-bo":
+        if self.method == CONSTRAINED:
             self._score_constrained(optimizer)
         if self.certificates:
             found = self.certificates.told(step, optimizer, query)
             self.scores |= {name: value for name, value in found.items() if name in self.names}
-        return {name: self.scores[name] for name in self.names}
+
+    def _score(self, name, step, optimizer):
+        return self.scores[name]
 
     def _score_stopping(self, optimizer):
         """Score the stopping rule and the returned set, on all data so far."""
@@ -126,23 +129,3 @@ class FrontVolume:
         """Return HV - HV^ for the designs in a mask."""
         members = F[chosen]
         return self.whole - hypervolume(members[nondominated(members)], self.reference)
-
-
-def _applies(name, method):
-    if name == "round_seconds":  # which the runner measures
-        return False
-    if name == "regret":
-        return method in MULTI_TASK
-    if name == "hv_gap":
-        return method in MULTI_OBJECTIVE
-    if name in ("constrained_regret", "constraint_excess", "infeasible"):
-        return method == "constrained-mva-bo"
-    if name in ("undecided", "pareto_error"):
-        return method == "mo-mva-bo"
-    if name in ("stopped", "accuracy_ratio"):
-        return method in ("mo-mva-bo", "constrained-mva-bo")
-    if name == "gap_ratio":
-        return method == "mt-mva-bo"
-    if name in ("width_ratio", "expectation_ratio", "variance_ratio", "stopping_ratio"):
-        return method in ("mt-mva-bo", "mo-mva-bo", "constrained-mva-bo")
-    return True

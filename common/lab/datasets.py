@@ -47,30 +47,8 @@ def bundled_sums():
 
 
 def load_bundled(name):
-    """Return the path of a bundled file whose content is verified.
-
-    Parameters
-    ----------
-    name : str
-        Path below data/bundled, such as "intel_lab/readings.csv.gz".
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    DataError
-        The file is missing or damaged; the message says how to restore it.
-    """
-    place = f"data/bundled/{name}"
-    expected = _bundled_sum(name)
-    fix = f"restore it with: git checkout -- {place}"
-    if not (BUNDLED / name).is_file():
-        raise DataError(f"{place} is missing; {fix}")
-    if sha256(BUNDLED / name) != expected:
-        raise DataError(f"{place} is damaged (its sha256 differs from SHA256SUMS); {fix}")
-    return BUNDLED / name
+    """Return the path of a file below data/bundled, verified: see `verify_file`."""
+    return verify_file(f"data/bundled/{name}")
 
 
 def verify_file(place):
@@ -90,22 +68,29 @@ def verify_file(place):
     DataError
         The file is missing or damaged; the message says how to get it.
     """
-    if place.startswith("data/bundled/"):
-        return load_bundled(place.removeprefix("data/bundled/"))
-    name, expected = place.removeprefix("data/raw/"), expected_sha256(place)
-    fix = f"fetch it with: python -m fivebo.common.lab.datasets fetch {name}"
-    if not (RAW / name).is_file():
+    _, kind, name = place.split("/", 2)
+    if kind == "bundled":
+        path, told, fix = BUNDLED / name, "SHA256SUMS", f"restore it with: git checkout -- {place}"
+    else:
+        path, told = RAW / name, "data/sources.csv"
+        fix = f"fetch it with: python -m fivebo.common.lab.datasets fetch {name}"
+    expected = expected_sha256(place)
+    if not path.is_file():
         raise DataError(f"{place} is missing; {fix}")
-    if sha256(RAW / name) != expected:
-        raise DataError(f"{place} is damaged (its sha256 differs from data/sources.csv); {fix}")
-    return RAW / name
+    if sha256(path) != expected:
+        raise DataError(f"{place} is damaged (its sha256 differs from {told}); {fix}")
+    return path
 
 
 def expected_sha256(place):
     """Return the sha256 that a data file of the repository must have, named as in `verify_file`."""
-    if place.startswith("data/bundled/"):
-        return _bundled_sum(place.removeprefix("data/bundled/"))
-    return _row(place.removeprefix("data/raw/"))["sha256"]
+    _, kind, name = place.split("/", 2)
+    if kind == "raw":
+        return _row(name)["sha256"]
+    sums = bundled_sums()
+    if name not in sums:
+        raise DataError(f"{place} is not listed in data/bundled/SHA256SUMS; add it")
+    return sums[name]
 
 
 def sha256(path):
@@ -168,13 +153,6 @@ def _row(name):
     if name not in rows:
         raise DataError(f"{unknown_name('data file', name, rows)}")
     return rows[name]
-
-
-def _bundled_sum(name):
-    sums = bundled_sums()
-    if name not in sums:
-        raise DataError(f"data/bundled/{name} is not listed in data/bundled/SHA256SUMS; add it")
-    return sums[name]
 
 
 def _copy(source, digest, target):

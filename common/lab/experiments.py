@@ -182,7 +182,7 @@ class PaperConfig:
         Folder name, title and short citation of the paper, and the scale.
     experiments : mapping of str to Experiment
     figures : mapping of str to mapping
-        By figure name: experiments, place, states, caption.
+        By figure name: experiments, place, states, caption, whether it is ours.
     claims : list of mapping
         See `fivebo.common.referee.claims`.
     source : mapping
@@ -202,6 +202,11 @@ class PaperConfig:
         """Return the same paper at another scale."""
         check_name("scale", scale, SCALES)
         return replace(self, scale=scale, experiments=_experiments(self.source, scale))
+
+    def drawing(self, figure):
+        """Return module and name of the function that draws a figure: ours have their module."""
+        module = "figures_ours" if self.figures[figure].get("ours") else "figures"
+        return f"{self.paper}.{module}", figure.replace("-", "_")
 
 
 def papers(root=ROOT):

@@ -14,10 +14,11 @@ from matplotlib.figure import Figure
 
 from fivebo.common.files import atomic_path
 from fivebo.common.page.styles import METHODS, SEQUENCE, Style, style
+from fivebo.common.referee.stats import loglog_slope
 
 __all__ = [
-    "METHODS", "SEQUENCE", "Style", "interval_points", "legend", "look", "mean_band", "panels",
-    "save", "stacked", "style",
+    "METHODS", "SEQUENCE", "Style", "finished", "growth", "interval_points", "legend", "look",
+    "mean_band", "panels", "save", "stacked", "stacked_intervals", "style",
 ]  # fmt: skip
 
 PANEL_WIDTH, PANEL_HEIGHT = 2.9, 2.4
@@ -71,16 +72,8 @@ def panels(titles, columns=3, height=PANEL_HEIGHT):
     """
     columns = min(columns, len(titles))
     rows = -(-len(titles) // columns)
-    with look():
-        size = (max(PANEL_WIDTH * columns, 4.2), height * rows + 0.6)
-        fig = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(fig)
-        axes = list(fig.subplots(rows, columns, squeeze=False).flat)
-        for ax in axes[len(titles) :]:
-            ax.remove()
-        for letter, ax, title in zip("abcdefghijkl", axes, titles, strict=False):
-            ax.set_title(f"({letter}) {title}" if len(titles) > 1 else title, loc="left")
-    return fig, axes[: len(titles)]
+    size = (max(PANEL_WIDTH * columns, 4.2), height * rows + 0.6)
+    return _titled(titles, size, rows, columns)
 
 
 def stacked(titles, heights, size):
@@ -99,14 +92,19 @@ def stacked(titles, heights, size):
     fig : Figure
     axes : list of Axes
     """
-    with look():
-        fig = Figure(figsize=size, layout="constrained")
-        FigureCanvasAgg(fig)
-        grid = {"height_ratios": heights}
-        axes = list(fig.subplots(len(titles), sharex=True, squeeze=False, gridspec_kw=grid).flat)
-        for letter, ax, title in zip("abcdefghijkl", axes, titles, strict=False):
-            ax.set_title(f"({letter}) {title}" if len(titles) > 1 else title, loc="left")
-    return fig, axes
+    grid = {"height_ratios": heights}
+    return _titled(titles, size, len(titles), 1, sharex=True, gridspec_kw=grid)
+
+
+def _titled(titles, size, rows, columns, **how):
+    fig = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(fig)
+    axes = list(fig.subplots(rows, columns, squeeze=False, **how).flat)
+    for ax in axes[len(titles) :]:
+        ax.remove()
+    for letter, ax, title in zip("abcdefghijkl", axes, titles, strict=False):
+        ax.set_title(f"({letter}) {title}" if len(titles) > 1 else title, loc="left")
+    return fig, axes[: len(titles)]
 
 
 def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
@@ -142,9 +140,7 @@ def mean_band(ax, frame, panel, by="method", labels=None, band="std"):
         ax.plot(
             numbers["step"],
             numbers["mean"],
-            color=look_of.colour,
-            linestyle=look_of.linestyle,
-            marker=look_of.marker,
+            **look_of.line,
             markevery=(place * every // max(len(order), 1), every),
             markeredgecolor="white",
             markeredgewidth=0.5,
@@ -208,6 +204,66 @@ def interval_points(ax, table, look_of, reference=1.0):
     ax.grid(axis="y", visible=False)
 
 
+def stacked_intervals(groups, width, space, xlabel):
+    """Draw panels of `interval_points` below each other, all with the same horizontal limits.
+
+    Parameters
+    ----------
+    groups : mapping of str to list
+        Title of a panel to its series, each a table and a look; the first has all rows.
+    width, space : float
+        Of the figure, and what a panel needs beside its rows, in inches.
+    xlabel : str
+
+    Returns
+    -------
+    fig : Figure
+    axes : list of Axes
+    """
+    heights = [len(series[0][0]) for series in groups.values()]
+    size = (width, 0.24 * sum(heights) + space * len(heights) + 0.5)
+    fig, axes = stacked(list(groups), heights, size)
+    for ax, series in zip(axes, groups.values(), strict=True):
+        for table, look_of in series:
+            interval_points(ax, table, look_of)
+    limits = [ax.get_xlim() for ax in axes]
+    axes[-1].set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
+    axes[-1].set_xlabel(xlabel)
+    return fig, axes
+
+
+def growth(ax, trace, look_of, start, every):
+    """Draw the median over seeds on logarithmic axes, with its late slope in the label.
+
+    Parameters
+    ----------
+    ax : Axes
+    trace : DataFrame
+        Of one metric and method.
+    look_of : Style
+    start : int
+        First step of the late part; a slope needs three recorded steps there.
+    every : int
+        Recorded steps between markers.
+
+    Returns
+    -------
+    DataFrame
+        Columns step, median, metric, method, n, slope (mean over seeds; NaN without any),
+        slope_from.
+    """
+    middle = trace.groupby("step", as_index=False)["value"].median()
+    late = trace[(trace["step"] >= start) & (trace["value"] > 0)]
+    runs = [run for _, run in late.groupby("seed") if len(run) >= 3]
+    slopes = [loglog_slope(run["step"], run["value"]) for run in runs]
+    slope = sum(slopes) / len(slopes) if slopes else float("nan")
+    label = f"{look_of.label}, slope {slope:.2f}" if slopes else look_of.label
+    ax.loglog(middle["step"], middle["value"], **look_of.line, markevery=every, label=label)
+    names = {key: trace[key].iloc[0] for key in ("metric", "method")}
+    table = middle.rename(columns={"value": "median"})
+    return table.assign(**names, n=trace["seed"].nunique(), slope=slope, slope_from=start)
+
+
 def legend(fig, axes, note=None):
     """Put one legend for all panels below them, with a line on how to read the figure.
 
@@ -228,21 +284,39 @@ def legend(fig, axes, note=None):
     if note:
         width = int(fig.get_figwidth() / NOTE_INCHES)
         note = "\n".join(part for line in note.splitlines() for part in textwrap.wrap(line, width))
-    with look():
-        if entries:
-            fig.legend(
-                list(entries.values()),
-                list(entries),
-                loc="outside lower center",
-                ncols=-(-len(entries) // rows),
-                frameon=False,
-                handlelength=3,
-                columnspacing=1.4,
-                title=note,
-                title_fontproperties={"size": 8, "style": "italic"},
-            )
-        elif note:
-            fig.supxlabel(note, fontsize=8, style="italic")
+    if entries:
+        fig.legend(
+            list(entries.values()),
+            list(entries),
+            loc="outside lower center",
+            ncols=-(-len(entries) // rows),
+            frameon=False,
+            handlelength=3,
+            columnspacing=1.4,
+            title=note,
+            title_fontproperties={"size": 8, "style": "italic"},
+        )
+    elif note:
+        fig.supxlabel(note, fontsize=8, style="italic")
+
+
+def finished(fig, axes, tables, note=None):
+    """Add the `legend`; return the figure and its tables joined, as the function of a figure does.
+
+    Parameters
+    ----------
+    fig, axes, note
+        As in `legend`.
+    tables : sequence of DataFrame
+        What is plotted, below each other.
+
+    Returns
+    -------
+    fig : Figure
+    data : DataFrame
+    """
+    legend(fig, axes, note)
+    return fig, pd.concat(tables, ignore_index=True)
 
 
 def save(fig, data, folder, name):
@@ -263,12 +337,11 @@ def save(fig, data, folder, name):
     list of Path
     """
     paths = [Path(folder, f"{name}.{kind}") for kind in ("pdf", "png", "csv")]
-    with look():
-        with atomic_path(paths[0]) as temporary:
-            plain = {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None}
-            fig.savefig(temporary, format="pdf", metadata=plain)
-        with atomic_path(paths[1]) as temporary:
-            fig.savefig(temporary, format="png", dpi=170, metadata={"Software": None})
+    with atomic_path(paths[0]) as temporary:
+        plain = {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None}
+        fig.savefig(temporary, format="pdf", metadata=plain)
+    with atomic_path(paths[1]) as temporary:
+        fig.savefig(temporary, format="png", dpi=170, metadata={"Software": None})
     with atomic_path(paths[2]) as temporary:
         data.to_csv(temporary, index=False, float_format="%.8g", lineterminator="\n")
     return paths

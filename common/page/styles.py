@@ -24,6 +24,11 @@ class Style:
     linestyle: object
     marker: str
 
+    @property
+    def line(self):
+        """What draws a line of this look: keywords of ``Axes.plot``."""
+        return {"color": self.colour, "linestyle": self.linestyle, "marker": self.marker}
+
 
 METHODS = {
     "mt-kb": Style("MT-KB", "#0072B2", "-", "o"),

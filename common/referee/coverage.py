@@ -10,25 +10,25 @@ from fivebo.common.referee.stats import LEVEL
 
 @dataclass(frozen=True)
 class Coverage:
-    """Rate of runs that violate a bound.
+    """Rate of runs that violate a bound, in the names of `stats.Comparison`.
 
     Parameters
     ----------
     n, violations : int
         Runs, and runs with a violation.
-    rate, low, high : float
+    effect, low, high : float
         Observed rate and its 95% Clopper-Pearson interval.
-    p_below, p_above : float
+    p_less, p_greater : float
         Exact binomial p-values for a true rate below and above the permitted one.
     """
 
     n: int
     violations: int
-    rate: float
+    effect: float
     low: float
     high: float
-    p_below: float
-    p_above: float
+    p_less: float
+    p_greater: float
 
 
 def coverage(violations, n, permitted):

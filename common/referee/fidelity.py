@@ -272,23 +272,7 @@ def fixed_readme(paper, root=ROOT):
 
 
 def fix_readme(paper, root=ROOT):
-    """Write the rendered table between the markers of the paper's README.
-
-    Parameters
-    ----------
-    paper : str
-    root : path-like, optional
-
-    Returns
-    -------
-    bool
-        Whether the file changed.
-
-    Raises
-    ------
-    ValueError
-        The README lacks the markers.
-    """
+    """Write the text of `fixed_readme`; return whether the file changed."""
     text = fixed_readme(paper, root)
     if text is None:
         return False

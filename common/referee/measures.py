@@ -30,22 +30,26 @@ def not_worse(claim, read):
 def _ratio(claim, read, factor, relevant_below):
     a, b = _pair(claim, read)
     found = stats.compare(a, b, factor)
-    log_effect = math.log(found.effect) if 0 < found.effect < math.inf else math.nan
-    return Measured(
+    return _measured(
+        found,
         comparison=f"{claim['a']} / {claim['b']}",
-        n=found.n,
-        effect=found.effect,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_less,
-        p_against=found.p_greater,
         excluded=found.low > relevant_below,
         note=_means(claim["a"], a, claim["b"], b),
         needs=(
-            (math.log(factor) - log_effect, found.log_std),
-            (log_effect - math.log(relevant_below), found.log_std),
+            (math.log(factor) - _log(found), found.log_std),
+            (_log(found) - math.log(relevant_below), found.log_std),
         ),
     )
+
+
+def _measured(found, **given):
+    """Take n, effect, interval and p-values of what was found, those of "less" unless given."""
+    taken = {name: getattr(found, name) for name in ("n", "effect", "low", "high")}
+    return Measured(**taken | {"p_value": found.p_less, "p_against": found.p_greater} | given)
+
+
+def _log(found):
+    return math.log(found.effect) if 0 < found.effect < math.inf else math.nan
 
 
 def close(claim, read):
@@ -54,13 +58,10 @@ def close(claim, read):
     a, b = _pair(claim, read)
     above, below = stats.compare(a, b, factor), stats.compare(a, b, 1 / factor)
     outside = above.low > factor or above.high < 1 / factor
-    distance = math.log(factor) - abs(math.log(above.effect)) if above.effect > 0 else math.nan
-    return Measured(
+    distance = math.log(factor) - abs(_log(above))
+    return _measured(
+        above,
         comparison=f"{claim['a']} / {claim['b']}",
-        n=above.n,
-        effect=above.effect,
-        low=above.low,
-        high=above.high,
         p_value=max(above.p_less, below.p_greater),
         p_against=min(1.0, 2 * min(above.p_greater, below.p_less)),
         excluded=outside,
@@ -86,18 +87,14 @@ def decreasing(claim, read):
     note = "means " + ", ".join(names)
     if up.any():
         note += f"; rises significantly at {claim['variants'][int(np.argmax(up)) + 1]}"
-    distance = -math.log(ends.effect) if 0 < ends.effect < math.inf else math.nan
-    return Measured(
+    return _measured(
+        ends,
         comparison=f"trend, {claim['variants'][-1]} / {claim['variants'][0]}",
-        n=ends.n,
-        effect=ends.effect,
-        low=ends.low,
-        high=ends.high,
         p_value=p_falls,
         p_against=p_rises,
         excluded=bool(up.any()) or ends.low > 1 - claim.get("relevant", 0.05),
         note=note,
-        needs=((distance, ends.log_std),),
+        needs=((-_log(ends), ends.log_std),),
         sound=ends.effect < 1 and not up.any(),
     )
 
@@ -111,14 +108,9 @@ def larger_gain(claim, read):
         raise UnavailableError(str(error)) from error
     gains = [a.mean() / b.mean() for a, b in pairs]
     relevant_below = 1 - claim.get("relevant", 0.05)
-    return Measured(
+    return _measured(
+        found,
         comparison=f"({claim['a']} / {claim['b']}) in {claim['larger']} / in {claim['smaller']}",
-        n=found.n,
-        effect=found.effect,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_less,
-        p_against=found.p_greater,
         excluded=found.low > relevant_below,
         note=f"ratio {gains[0]:.3g} in {claim['smaller']}, {gains[1]:.3g} in {claim['larger']}",
         needs=(
@@ -136,14 +128,10 @@ def flat(claim, read):
     start = table.columns[np.abs(table.columns - share * last).argmin()]
     bound = 1 - claim.get("margin", 0.1)
     found = stats.compare(table[last], table[start], bound)
-    log_effect = math.log(found.effect) if 0 < found.effect < math.inf else math.nan
-    distance = log_effect - math.log(bound)
-    return Measured(
+    distance = _log(found) - math.log(bound)
+    return _measured(
+        found,
         comparison=f"step {last} / step {start}, {claim['method']}",
-        n=found.n,
-        effect=found.effect,
-        low=found.low,
-        high=found.high,
         p_value=found.p_greater,
         p_against=found.p_less,
         excluded=found.high < bound,
@@ -202,14 +190,11 @@ def wins(claim, read):
     best = np.min(others, axis=0)
     won, tied, n, share = sum(own < best), sum(own == best), len(own), claim.get("share", 0.5)
     found = coverage.coverage(int(won), n, share)
-    return Measured(
+    return _measured(
+        found,
         comparison=f"share of variants won, {claim['a']}",
-        n=n,
-        effect=found.rate,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_above,
-        p_against=found.p_below,
+        p_value=found.p_greater,
+        p_against=found.p_less,
         excluded=found.high < share,
         note=f"{won} won, {tied} tied, {n - won - tied} lost of {n}",
     )
@@ -262,20 +247,15 @@ def certificate(claim, read):
     violations = int((worst > limit + CERTIFICATE_TOLERANCE).sum())
     found = coverage.coverage(violations, len(worst), permitted)
     top = trace.loc[trace["value"].idxmax()]
-    return Measured(
+    return _measured(
+        found,
         comparison=f"rate of runs above {limit:g}, {claim['method']}",
-        n=found.n,
-        effect=found.rate,
-        low=found.low,
-        high=found.high,
-        p_value=found.p_below,
-        p_against=found.p_above,
         excluded=False,
         note=(
             f"{violations} of {found.n} runs above {limit:g}, largest value {top['value']:.3g} at "
             f"step {int(top['step'])}; permitted rate {permitted:g}"
         ),
-        rate=found.rate,
+        rate=found.effect,
         permitted=permitted,
     )
 

@@ -132,9 +132,4 @@ def test_plots_of_the_functions_mark_their_maximisers(recorded):
     for ax, x in zip(figure.axes, (0.8999, 0.973, 0.956), strict=False):
         marked = [line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 1]
         assert np.abs(marked[0][0] - x) < 1e-3
-
-
-def test_every_figure_has_its_function():
-    for name in load_paper("gpoo").figures:
-        assert callable(getattr(figures, name.replace("-", "_")))
     assert study.Params().delta_scale == 14

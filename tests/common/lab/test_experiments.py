@@ -8,6 +8,7 @@ import pytest
 
 import fivebo
 from fivebo.common.lab.experiments import SCALES, load_paper, load_study, papers
+from fivebo.common.names import load_module
 from tests.conftest import ROOT
 
 TOY = ROOT / "tests"
@@ -29,6 +30,8 @@ def test_papers_of_the_repository_are_valid(paper, scale):
     config = load_paper(paper, scale)
     shown = {name for figure in config.figures.values() for name in figure["experiments"]}
     assert shown <= set(config.experiments)
+    for module, function in map(config.drawing, config.figures):
+        assert callable(getattr(load_module(module), function))
     for experiment in config.experiments.values():
         assert json.loads(experiment.key())["experiment"] == experiment.name
         assert sum(len(seeds) for _, seeds in experiment.blocks()) == experiment.seeds

@@ -11,6 +11,12 @@ from fivebo.common.lab.records import KEYS
 from fivebo.common.page import plotting
 
 
+@pytest.fixture(autouse=True)
+def _project_look():
+    with plotting.look():
+        yield
+
+
 def trace(methods=("mt-kb", "it-kb"), seeds=4, steps=12):
     rng = np.random.default_rng(0)
     rows = [
@@ -93,6 +99,27 @@ def test_intervals_without_end_are_cut():
     plotting.interval_points(axes[0], table.assign(high=[np.inf, 3.0]), plotting.style("mt-kb"))
     assert np.isfinite(axes[0].get_xlim()).all()
     assert axes[0].get_xlim()[0] > 0
+
+
+def test_growth_of_a_power_has_its_exponent_and_none_without_three_late_steps():
+    _, axes = plotting.panels(["x"])
+    power = trace(("mt-kb",)).assign(value=lambda t: 2 * t["step"] ** -0.5)
+    look_of = plotting.style("mt-kb")
+    table = plotting.growth(axes[0], power, look_of, 4, 3)
+    assert table["slope"].unique() == pytest.approx([-0.5])
+    assert table["median"].tolist() == pytest.approx([2 * t**-0.5 for t in range(1, 13)])
+    assert axes[0].lines[0].get_label() == "MT-KB, slope -0.50"
+    assert plotting.growth(axes[0], power, look_of, 11, 3)["slope"].isna().all()
+    assert axes[0].lines[1].get_label() == "MT-KB"
+
+
+def test_stacked_intervals_share_their_limits():
+    table = pd.DataFrame({"label": ["a"], "effect": [0.5], "low": [0.4], "high": [0.6]})
+    far, look_of = table.assign(effect=9.0, low=8.0, high=10.0), plotting.style("mt-kb")
+    groups = {"one": [(table, look_of)], "two": [(far, look_of), (table, look_of)]}
+    _, axes = plotting.stacked_intervals(groups, 6.0, 0.7, "ratio")
+    assert axes[0].get_xlim() == axes[1].get_xlim()
+    assert axes[0].get_xlim()[0] < 0.4 < 10.0 < axes[0].get_xlim()[1]
 
 
 def test_files_have_the_same_bytes_every_time(tmp_path):

@@ -160,7 +160,7 @@ def test_clopper_pearson_known_interval():
     found = coverage.coverage(0, 10, 0.1)
     assert found.high == pytest.approx(1 - 0.025 ** (1 / 10))
     assert found.low == 0.0
-    assert coverage.coverage(3, 10, 0.0).p_above == 0.0
+    assert coverage.coverage(3, 10, 0.0).p_greater == 0.0
 
 
 def test_runs_to_certify():
@@ -168,4 +168,4 @@ def test_runs_to_certify():
     assert 0.9**29 < 0.05 < 0.9**28
     assert coverage.runs_to_certify(0.2, 0.1) is None
     n = coverage.runs_to_certify(0.05, 0.1)
-    assert coverage.coverage(math.ceil(0.05 * n), n, 0.1).p_below < 0.05
+    assert coverage.coverage(math.ceil(0.05 * n), n, 0.1).p_less < 0.05
