@@ -1,6 +1,5 @@
 """Checks of values at the boundary: a wrong number never reaches a model."""
 
-import math
 import numbers
 
 import numpy as np
@@ -82,7 +81,7 @@ def positive(value, name, *, upper=np.inf, closed=False):
 
 def number(value, name):
     """Return `value` as a float if it holds one finite real number; else raise."""
-    if isinstance(value, float) and math.isfinite(value):
+    if isinstance(value, float) and abs(value) <= LARGEST:
         return float(value)
     array = as_finite_array(value, name)
     if array.size != 1:

@@ -1,5 +1,7 @@
 """What every method of [MVABO] shares: the model, its bounds, the choice of w, the fits."""
 
+import copy
+
 import numpy as np
 
 from fivebo.common.checks import count, one_of, positive
@@ -57,8 +59,8 @@ class MeanVarianceSearch(Optimizer):
                 "squared_exponential, or one of fivebo.common.gp.kernels"
             )
         self._beta_sqrt = beta_sqrt if callable(beta_sqrt) else positive(beta_sqrt, "beta_sqrt")
-        self.model = domain.model(kernel, noise_var)
-        self._first_kernel = kernel
+        self.model = domain.model(copy.deepcopy(kernel), noise_var)
+        self._first_kernel = self.model.kernel
         self._own_bounds = []  # (l1, u1, l2, u2) of each observed design at its own step
         self._bounds = None
 

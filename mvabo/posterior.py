@@ -4,12 +4,19 @@
 stands on `fivebo.common.gp.posterior`, as does `BoxPosterior` for designs off any grid.
 """
 
+import warnings
+
 import numpy as np
 import psutil
-from scipy.linalg import lapack
 
 from fivebo.common.checks import positive
-from fivebo.common.gp.factor import NotPositiveDefiniteError, forward_solve
+from fivebo.common.gp.factor import (
+    JitterWarning,
+    NotPositiveDefiniteError,
+    factorise,
+    forward_solve,
+    jitter_message,
+)
 from fivebo.common.gp.kernels import check_no_white_noise
 from fivebo.common.gp.posterior import GP
 
@@ -113,7 +120,7 @@ class ProductPosterior(Observed):
     def add(self, i, j, y):
         """Condition on ``y = f(x_i, w_j) + noise``."""
         before = self.var[i, j]
-        d = np.sqrt(before + self.noise_var)
+        d = self._pivot(before, i, j)
         row = self._next_row()
         np.multiply(
             self.kernel.first(self.domain.X.points, self.domain.X.points[[i]]), self.phi[j], out=row
@@ -127,6 +134,20 @@ class ProductPosterior(Observed):
         self._update(row, (y - self.mean[i, j]) / d)
         self.log_det += float(np.log1p(before / self.noise_var))
         self._keep(i, j, y)
+
+    def _pivot(self, before, i, j):
+        """Return d_t; where noise_var is below rounding of the prior, jitter is added, with a word.
+
+        Without it, rounding divided by d_t would grow at every observation of the same point.
+        """
+        point = self.domain.points([i], [j])
+        prior = float(self.kernel.diag(point)[0])
+        L, jitter = factorise(np.array([[before]]), self.noise_var, prior)
+        if jitter:
+            n = self.n_observations + 1
+            message = jitter_message(point, n, self.noise_var, jitter)
+            warnings.warn(message, JitterWarning, stacklevel=4)
+        return L[0, 0]
 
     def _update(self, row, z):
         n, m = self.domain.shape
@@ -173,9 +194,9 @@ class ProductPosterior(Observed):
             self._take(kernel)
             return
         X, W = self.domain.X.points[i], self.domain.W.points[j]
-        gram = kernel.first(X) * kernel.second(W) + self.noise_var * np.eye(len(y))
-        L, info = lapack.dpotrf(gram, lower=1, clean=1)
-        if info or not np.isfinite(L).all():
+        gram = kernel.first(X) * kernel.second(W)
+        L, jitter = factorise(gram, self.noise_var, gram.diagonal().max())
+        if L is None or jitter or not np.isfinite(L).all():
             raise NotPositiveDefiniteError(
                 f"Gram matrix of {len(y)} observations under {kernel!r} is singular to working "
                 f"precision at noise_var {self.noise_var:g}; raise noise_var"

@@ -4,6 +4,7 @@ An observation is a linear functional of f, ``y = a' f(X) + eps`` with ``eps ~ N
 a plain point is the special case of one representative with weight 1.
 """
 
+import copy
 import warnings
 
 import numpy as np
@@ -56,7 +57,7 @@ class GP(Predictions):
     """
 
     def __init__(self, kernel, noise_var, mean=0.0):
-        self.kernel = check_kernel(kernel)
+        self.kernel = copy.deepcopy(check_kernel(kernel))  # a later change would fit no data here
         self.noise_var = positive(noise_var, "noise_var")
         self.mean = float(as_finite_array(mean, "mean", ndim=0))
         self.jitter = 0.0  # largest jitter in use, in squared units of y

@@ -107,6 +107,8 @@ class Box:
                 f"bounds of input {i + 1} must have lower < upper, got {bounds[i].tolist()}"
             )
         self.lower, self.upper = bounds.T.copy()
+        self.lower.setflags(write=False)
+        self.upper.setflags(write=False)
         self.tolerance = positive(tolerance, "tolerance", upper=0.5)
 
     @property

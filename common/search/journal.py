@@ -12,6 +12,8 @@ from fivebo.common.files import atomic_path
 from fivebo.common.search.plain import described, plain
 
 VERSION = 2
+BEGINNING = '{"journal": '
+"""What every journal begins with: no other file is taken for one, and overwritten."""
 
 
 class Journal:
@@ -43,7 +45,7 @@ class Journal:
     """
 
     def __init__(self, path, optimizer):
-        self.path = None if path is None else Path(path).expanduser()
+        self.path = None if path is None else _place(path)
         self.entries, self._lock = [], None
         if self.path is None:
             return
@@ -77,7 +79,6 @@ class Journal:
         try:
             lines = self._lines() if self.path.exists() else []
             if lines:
-                self._check_header(lines[0])
                 self._take(lines[1:])
             else:
                 self._write(self._header)
@@ -111,13 +112,15 @@ class Journal:
 
     def _check_header(self, found):
         if not isinstance(found, dict) or not {"optimizer", "told_before"} <= set(found):
-            self._refuse("line 1 is no header")
+            self.refuse("line 1 is no header")
         if found.get("journal") != VERSION:
             raise ValueError(
-                f"journal {self.path} was written by another version of this package, which kept "
-                "no settings in it: tell its observations to a fresh optimiser, and use a new file"
+                f"journal {self.path} was written by another version of this package: tell its "
+                "observations to a fresh optimiser, and use a new file"
             )
         own = json.loads(json.dumps(self._header))
+        if set(found) != set(own) or not isinstance(found["settings"], dict):
+            self.refuse("line 1 is no header")
         if found["optimizer"] != own["optimizer"]:
             raise ValueError(
                 f"journal {self.path} belongs to {found['optimizer']}, not to {own['optimizer']}; "
@@ -148,21 +151,22 @@ class Journal:
     def _take(self, lines):
         asked, told = 0, set()
         for number, entry in enumerate(lines, start=2):
-            if not isinstance(entry, dict):
-                self._refuse(f"line {number} is no entry")
-            if "session" in entry:
-                continue
-            if "ask" in entry:
-                asked += 1
-                good = entry["ask"] == asked and "query" in entry
-            elif "part" in entry:
-                good = entry["part"][0] <= asked and entry["part"][0] not in told
-            else:
-                step = entry.get("tell", 0)
-                good = 0 < step <= asked and step not in told and bool({"y", "failed"} & set(entry))
-                told.add(step)
+            match entry:
+                case {"session": _}:
+                    continue
+                case {"ask": int(step), "query": _}:
+                    asked += 1
+                    good = step == asked
+                case {"part": [int(step), int(member)], "y": _}:
+                    good = step not in told and 0 < step <= asked and member >= 0
+                case {"tell": int(step)}:
+                    good = step not in told and 0 < step <= asked
+                    good = good and ("failed" in entry or entry.get("y") is not None)
+                    told.add(step)
+                case _:
+                    good = False
             if not good:
-                self._refuse(f"line {number} does not follow from those before it")
+                self.refuse(f"line {number} does not follow from those before it")
             self.entries.append(entry)
 
     def _lines(self):
@@ -170,24 +174,31 @@ class Journal:
         try:
             text = self.path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            self._refuse("it is no text")
-        whole, cut, rest = text.rpartition("\n")
-        raw = whole.splitlines() if cut else []
-        try:
-            parsed = [json.loads(line) for line in raw]
-        except json.JSONDecodeError as error:
-            self._refuse(f"not JSON: {error}")
+            self.refuse("it is no text")
+        whole, _, rest = text.rpartition("\n")
+        raw = [line for line in whole.split("\n") if line.strip()]
+        parsed = []
+        for number, line in enumerate(raw, start=1):
+            try:
+                parsed.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                self.refuse(f"entry {number} is not JSON: {error}")
         if rest:
             try:
                 parsed.append(json.loads(rest))
                 raw.append(rest)
-            except json.JSONDecodeError:
-                pass  # what the kill cut short says nothing
+            except json.JSONDecodeError:  # what the kill cut short says nothing
+                if not raw and not rest.startswith(BEGINNING[: len(rest)]):
+                    self.refuse("line 1 is no header")
+        if parsed:
+            self._check_header(parsed[0])
+        if rest:
             with atomic_path(self.path) as temporary:
                 temporary.write_text("".join(f"{line}\n" for line in raw), encoding="utf-8")
         return parsed
 
-    def _refuse(self, reason):
+    def refuse(self, reason):
+        """Raise ValueError: the file cannot be what a search wrote."""
         raise ValueError(f"journal {self.path} is damaged ({reason}); restore or remove it")
 
     def begin_session(self):
@@ -221,6 +232,22 @@ class Journal:
                 file.flush()
         except OSError as error:
             raise _unwritable(self.path, error, line) from error
+
+
+def _place(path):
+    """Return where a journal really is, links followed: one file has one lock."""
+    try:
+        place = Path(path).expanduser()
+    except TypeError:
+        raise TypeError(
+            f"journal must be the path of a file, got {shown(path)}; use for example 'run.jsonl'"
+        ) from None
+    if "\0" in str(place) or not place.name or place.is_dir():
+        raise ValueError(
+            f"journal must be the path of a file, got {shown(str(path))}; use for example "
+            "'run.jsonl'"
+        )
+    return place.resolve() if place.is_symlink() else place
 
 
 def _unwritable(path, error, line=None):

@@ -12,6 +12,7 @@ import numpy as np
 from fivebo.common.checks import count, number, shown
 from fivebo.common.names import check_name
 from fivebo.common.search.journal import Journal
+from fivebo.common.search.optimizer import Optimizer
 from fivebo.common.search.plain import plain
 from fivebo.common.search.workers import EvaluationError, Processes, workers_for
 
@@ -73,6 +74,11 @@ def optimize(
     """
     budget, n_workers = count(budget, "budget", least=0), count(n_workers, "n_workers")
     check_name("mode", mode, MODES)
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"optimizer must be built first, as MTKB(...) is, got {shown(optimizer)}")
+    _check_function(objective, "objective")
+    if environment is not None:
+        _check_function(environment, "environment")
     if n_workers > 1 and not (optimizer.parallel or optimizer.divisible):
         raise ValueError(
             f"{type(optimizer).__name__} hands out one query until it is told: use n_workers=1, or "
@@ -81,6 +87,7 @@ def optimize(
     max_failures = count(max_failures, "max_failures")
     pool = workers_for(objective, n_workers, workers, timeout)
     run = _Run(optimizer, pool, n_workers, mode, max_failures, environment)
+    run.left = deque(asked.query for asked in optimizer.pending)
     run.anew = functools.partial(Processes, objective, n_workers, timeout)
     try:
         with Journal(journal, optimizer) as run.log:
@@ -91,6 +98,11 @@ def optimize(
     finally:
         run.pool.close()
     return optimizer
+
+
+def _check_function(function, name):
+    if not callable(function):
+        raise TypeError(f"{name} must be a function of the query, got {shown(function)}")
 
 
 @dataclass
@@ -118,6 +130,8 @@ class _Run:
     log: object = None
     anew: object = None
     """Makes a pool in place of one that broke."""
+    left: deque = field(default_factory=deque)
+    """Queries that were out before, which come first; a parallel optimiser would ask others."""
     started: int = 0
     finished: int = 0
     failed_in_a_row: int = 0
@@ -133,24 +147,41 @@ class _Run:
             if entry.get("ask", budget + 1) <= budget:
                 out[entry["ask"]] = self._asked_again(entry)
             elif "part" in entry and entry["part"][0] in out:
-                step, member = entry["part"]
-                out[step].values[member] = entry["y"]
+                self._measured_again(out[entry["part"][0]], *entry["part"], entry["y"])
             elif entry.get("tell") in out:
-                evaluation = out.pop(entry["tell"])
-                done = entry.get("done", evaluation.query)
-                self.optimizer.tell(done, entry.get("y"), query=evaluation.query)
-                self.finished += 1
+                self._told_again(out.pop(entry["tell"]), entry)
         self.started = self.finished + len(out)
         for evaluation in out.values():
             self._enqueue(evaluation)
 
+    def _measured_again(self, evaluation, step, member, y):
+        try:
+            value = None if y is None else number(y, "y")
+        except (TypeError, ValueError) as error:
+            self.log.refuse(f"member {member} of evaluation {step}: {error}")
+        if member >= len(evaluation.parts):
+            self.log.refuse(f"evaluation {step} has no member {member}")
+        evaluation.values[member] = value
+
+    def _told_again(self, evaluation, entry):
+        done = entry.get("done", evaluation.query)
+        try:
+            self.optimizer.tell(done, entry.get("y"), query=evaluation.query)
+        except (TypeError, ValueError) as error:
+            self.log.refuse(f"evaluation {evaluation.step}: {error}")
+        self.finished += 1
+
+    def _ask(self):
+        return self.optimizer._public(self.left.popleft()) if self.left else self.optimizer.ask()
+
     def _asked_again(self, entry):
-        query = self.optimizer.ask()
+        query = self._ask()
         if plain(query) != entry["query"]:
             raise ValueError(
                 f"journal {self.log.path} holds query {shown(entry['query'])} at evaluation "
                 f"{entry['ask']}, this optimiser asks {shown(plain(query))}: another version wrote "
-                "it; tell its observations to a fresh optimiser, and use a new file"
+                "it, or it was edited; tell its observations to a fresh optimiser, and use a new "
+                "file"
             )
         return _Evaluation(entry["ask"], query, self.optimizer.parts(query))
 
@@ -177,10 +208,10 @@ class _Run:
             return
         while len(self.running) < self.n_workers:
             idle = not (self.running or self.tasks)  # then a query that is out already comes first
-            more = self.started < budget and (self.optimizer.room() > 0 or idle)
+            more = self.started < budget and (self.left or self.optimizer.room() > 0 or idle)
             if not self.tasks and more:
                 self.started += 1
-                query = self.optimizer.ask()
+                query = self._ask()
                 self.log.begin(self.started, query)
                 self._enqueue(_Evaluation(self.started, query, self.optimizer.parts(query)))
             if not self.tasks:
@@ -190,7 +221,7 @@ class _Run:
     def _enqueue(self, evaluation):
         """Queue what has no value yet: a batch whole for one worker, else member by member."""
         query = copy.deepcopy(evaluation.query)
-        evaluation.done = query if self.environment is None else self.environment(query)
+        evaluation.done = query if self.environment is None else self._completed(query)
         missing = [i for i in range(len(evaluation.parts)) if i not in evaluation.values]
         if not missing:
             self._settle(evaluation)
@@ -198,6 +229,17 @@ class _Run:
             self.tasks.append((evaluation, missing))
         else:
             self.tasks.extend((evaluation, [member]) for member in missing)
+
+    def _completed(self, query):
+        """Return what nature makes of a query; refuse before it is evaluated what is no query."""
+        done = self.environment(copy.deepcopy(query))
+        try:
+            self.optimizer._own(done)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"environment({shown(query)}) must give a query, got {shown(done)}: {error}"
+            ) from None
+        return done
 
     def _submit(self, evaluation, members):
         what = evaluation.done

@@ -1,5 +1,6 @@
 """What it is to ask and tell: the contract of all optimisers, whatever a query is."""
 
+import copy
 import math
 from dataclasses import dataclass
 
@@ -92,6 +93,10 @@ class Optimizer:
         self.streams = Streams.of(rng)
         self.pending, self.told, self.failed = [], [], []
         self.n_told = self.n_failed_fits = self.n_fits_at_limit = 0
+
+    def __copy__(self):
+        """Copy deeply: two searches that share their lists would spoil each other."""
+        return copy.deepcopy(self)
 
     def _propose(self):
         """Return the next query as `Asked`."""
@@ -254,9 +259,9 @@ class Optimizer:
     def settings(self):
         """Return the constructor's arguments by name, as plain data.
 
-        Arrays of more than 64 elements, generators and functions stand there by a hash.
+        Arrays and lists of more than 64 elements, generators and functions stand there by a hash.
         """
-        return self._settings
+        return copy.deepcopy(self._settings)
 
     def _needs_data(self):
         """Raise ValueError unless an observation has been told."""

@@ -4,7 +4,7 @@ import multiprocessing
 import pickle
 import queue
 import signal
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing.connection import wait as wait_for
 
 from fivebo.common.checks import positive
@@ -47,6 +47,8 @@ def workers_for(objective, n_workers, workers, timeout):
         )
     if kind == "processes":
         return Processes(objective, n_workers, timeout)
+    if isinstance(kind, ProcessPoolExecutor):
+        pickled(objective)
     if kind == "threads" and n_workers == 1:
         return Inline(objective)
     return Futures(objective, n_workers, None if kind == "threads" else kind)

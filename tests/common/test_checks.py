@@ -54,3 +54,10 @@ def test_messages_show_a_value_in_one_short_line():
         assert "\n" not in shown(value)
     with pytest.raises(TypeError, match="got DataFrame of shape"):
         as_finite_array(frame, "X")
+
+
+@pytest.mark.parametrize("value", [1e200, -1e101, np.float64(1e150), np.full(1, 1e101)])
+def test_a_number_too_large_to_be_squared_is_refused_whatever_holds_it(value):
+    with pytest.raises(ValueError, match=r"y must be at most 1e\+100 in size, got"):
+        number(value, "y")
+    assert number(-1e100, "y") == -1e100

@@ -1,5 +1,7 @@
 """The low-rank grid posterior and the dense one against literal formulas and the core GP."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern, WhiteKernel
@@ -242,3 +244,20 @@ def test_white_noise_in_a_factor_of_a_product_is_refused(domain, kernel, noisy):
     box = ContinuousMTMVABO([[0.0, 1.0]], [0.0, 0.1], None, Product(*factors), noise_var=0.01)
     with pytest.raises(ValueError, match="leave white noise out"):
         box.ask()
+
+
+@pytest.mark.parametrize("variance", [1e10, 1e18, 1e22])
+def test_noise_below_rounding_of_the_prior_never_makes_the_mean_explode(variance):
+    domain = UncertainDomain(np.linspace(0, 1, 9), np.linspace(-1, 1, 4), np.full(4, 0.25))
+    model = domain.model(squared_exponential(variance, 0.3, 0.6), noise_var=0.01)
+    y = np.sqrt(variance) * np.sin(np.arange(9.0))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for t in range(24):
+            model.add(t % 3, 1, y[t % 3])
+    assert np.abs(model.mean).max() <= 10 * np.abs(y).max()
+    assert bool(caught) == (variance > 1e10)
+    assert all("noise_var 0.01" in str(warning.message) for warning in caught)
+    if caught:
+        with pytest.raises(np.linalg.LinAlgError, match="raise noise_var"):
+            model.set_kernel(squared_exponential(2 * variance, 0.3, 0.6))

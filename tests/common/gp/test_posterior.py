@@ -324,3 +324,12 @@ def test_mean_and_slopes_are_those_of_the_prediction():
     np.testing.assert_allclose(
         gp.weights, np.linalg.solve(gp.kernel(X) + 0.1 * np.eye(30), y - 0.3), rtol=1e-8
     )
+
+
+def test_a_kernel_that_is_changed_later_changes_nothing():
+    kernel, X = RBF(0.3), np.linspace(0, 1, 5)[:, None]
+    gp, other = GP(kernel, 0.01).condition(X, X[:, 0]), GP(RBF(0.3), 0.01).condition(X, X[:, 0])
+    kernel.length_scale = 3.0
+    np.testing.assert_array_equal(
+        gp.condition(X, X[:, 0]).log_det, other.condition(X, X[:, 0]).log_det
+    )

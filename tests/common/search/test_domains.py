@@ -120,3 +120,12 @@ def test_box_takes_rounding_for_the_face_and_refuses_what_is_outside():
 def test_what_is_no_box_is_refused(bounds, match):
     with pytest.raises(ValueError, match=match):
         Box(bounds)
+
+
+def test_the_limits_of_a_box_cannot_be_changed_behind_a_search():
+    bounds = np.array([[0.0, 1.0]])
+    box = Box(bounds)
+    bounds[:] = 7
+    np.testing.assert_array_equal(box.bounds, [[0.0, 1.0]])
+    with pytest.raises(ValueError, match="read-only"):
+        box.lower[0] = 0.5

@@ -243,3 +243,69 @@ def test_a_disk_that_fills_up_says_what_to_keep(journal, monkeypatch):
 
 def _full(*args, **options):
     raise OSError(28, "No space left on device")
+
+
+def edited(lines, n, **changes):
+    return [*lines[:n], json.dumps(json.loads(lines[n]) | changes), *lines[n + 1 :]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"y": float("nan")}, {"y": "x"}, {"y": [1, 2]}, {"y": None}, {"tell": "1"}),
+        *({"tell": [1]}, {"done": [5.0]}, {"done": "x"}),
+    ],
+)
+def test_an_edit_that_no_search_wrote_is_damage(journal, change):
+    journal.write_text("\n".join(edited(journal.read_text().splitlines(), 3, **change)) + "\n")
+    text = journal.read_text()
+    with pytest.raises(ValueError, match=r"run.jsonl is damaged \(.*restore or remove"):
+        resume(fresh(), 6, journal)
+    assert journal.read_text() == text
+
+
+@pytest.mark.parametrize("part", [3, None, [], [1], [1, 0, 0], ["1", 0], [1, -1], [1, 7], [1, 0.5]])
+def test_a_member_that_no_batch_has_is_damage(tmp_path, part):
+    path = tmp_path / "run.jsonl"
+    resume(Handful([[0.0, 1.0]]), 2, path, lambda x: x[:, 0], n_workers=2)
+    lines = edited(path.read_text().splitlines(), 3, part=part)
+    path.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match="is damaged"):
+        resume(Handful([[0.0, 1.0]]), 3, path, lambda x: x[:, 0])
+
+
+@pytest.mark.parametrize("change", [{"settings": []}, {"settings": None}, {"more": 1}])
+def test_a_header_that_no_search_wrote_is_damage(journal, change):
+    lines = journal.read_text().splitlines()
+    journal.write_text("\n".join(edited(lines, 0, **change)) + "\n")
+    with pytest.raises(ValueError, match="line 1 is no header"):
+        resume(fresh(), 6, journal)
+
+
+@pytest.mark.parametrize("text", ["a note of mine", "\x00\x01", '{"x": 1}', "[1]"])
+def test_a_file_that_is_no_journal_is_left_as_it_is(tmp_path, text):
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="is damaged"):
+        resume(fresh(), 2, path)
+    assert path.read_text() == text
+
+
+def test_an_editor_may_leave_blank_lines(journal):
+    journal.write_text(journal.read_text().replace("\n", "\r\n\r\n"))
+    assert len(resume(fresh(), 6, journal).told) == 6
+
+
+@pytest.mark.parametrize("path", ["", True, 3, b"j", ".", "a\0b"])
+def test_what_is_no_path_of_a_file_is_refused(path):
+    with pytest.raises((TypeError, ValueError), match=r"journal must be the path of a file, got"):
+        resume(fresh(), 2, path)
+
+
+def test_a_link_has_the_lock_of_the_file_it_leads_to(journal):
+    link = journal.with_name("link")
+    link.symlink_to(journal)
+    with Journal(journal, fresh()), pytest.raises(RuntimeError, match="is being written"):
+        resume(fresh(), 6, link)
+    assert len(resume(fresh(), 6, link).told) == 6
+    assert link.is_symlink()

@@ -1,6 +1,7 @@
 """One loop for one worker and many: failures, time-outs, deaths, batches, the order of answers."""
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -193,3 +194,55 @@ def test_a_batch_is_whole_for_one_worker_and_divided_among_several(n_workers):
     assert sizes == ([3] * 4 if n_workers == 1 else [1] * 12)
     expected = [max(b[:, 0]) for b in (entry.query for entry in found.told)]
     assert found.result()["best"].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"optimizer": None}, "optimizer must be built first, .* got None"),
+        ({"optimizer": Walk}, "optimizer must be built first"),
+        ({"objective": None}, "objective must be a function of the query, got None"),
+        ({"objective": "f"}, "objective must be a function of the query, got 'f'"),
+        ({"environment": 3}, "environment must be a function of the query, got 3"),
+    ],
+)
+def test_what_is_no_function_or_no_optimiser_is_refused_at_once(change, match, tmp_path):
+    optimizer = Walk(GRID)
+    before = pickle.dumps(optimizer)
+    given = {"optimizer": optimizer, "objective": f} | change
+    with pytest.raises(TypeError, match=match):
+        optimize(budget=3, journal=tmp_path / "j", progress=False, **given)
+    assert pickle.dumps(optimizer) == before
+    assert not (tmp_path / "j").exists()
+
+
+def test_an_objective_no_pool_of_processes_can_take_is_refused_at_once():
+    with ProcessPoolExecutor(1) as pool, pytest.raises(TypeError, match="cannot be sent"):
+        optimize(Walk(GRID), lambda x: 1.0, 12, workers=pool, progress=False)
+
+
+def test_what_nature_makes_no_query_of_is_refused_before_it_is_evaluated():
+    for done in (lambda x: None, lambda x: x + 10):
+        with pytest.raises((TypeError, ValueError), match=r"environment\(.*\) must give a query"):
+            optimize(Scatter(BOX), pytest.fail, 3, environment=done, progress=False)
+
+
+def test_a_parallel_search_goes_on_with_what_was_out_when_it_was_interrupted(tmp_path):
+    def interrupted(x):
+        raise KeyboardInterrupt
+
+    optimizer, path = Scatter(BOX), tmp_path / "j"
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            optimize(optimizer, interrupted, 4, path, progress=False)
+    optimize(optimizer, f, 4, path, progress=False)
+    assert optimizer.pending == []
+    assert optimizer.result().equals(optimize(Scatter(BOX), f, 4, progress=False).result())
+
+
+@pytest.mark.parametrize("kind", [np.longdouble, np.float32, lambda y: np.array([[y]])])
+def test_a_value_of_an_odd_kind_is_taken_and_written(kind, tmp_path):
+    once = optimize(Walk(GRID), lambda x: kind(x[0]), 3, tmp_path / "j", progress=False)
+    again = optimize(Walk(GRID), pytest.fail, 3, tmp_path / "j", progress=False)
+    assert set(once.result()["status"]) == {"ok"}
+    assert again.result().equals(once.result())

@@ -1,16 +1,20 @@
 """The contract of the base class, on optimisers without a model; test_contract.py tries all."""
 
 import copy
+import json
 import math
 import pickle
+import threading
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from logging import getLogger
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from fivebo.common.search.plain import constructor_settings, plain
+from fivebo.common.search.plain import constructor_settings, described, plain
 from tests.common.search.toys import Handful, Scatter, Walk
 
 GRID = np.linspace(0, 1, 5)
@@ -188,3 +192,84 @@ def test_plain_data_keep_every_bit():
 
     value = {"a": (np.float64(0.1) * 3, np.arange(2)), "b": Choice()}
     assert json.loads(json.dumps(plain(value))) == {"a": [0.1 * 3, [0, 1]], "b": {"size": 3}}
+
+
+def test_a_shallow_copy_shares_nothing():
+    walk = Walk(GRID)
+    walk.tell(walk.ask(), 1.0)
+    twin = copy.copy(walk)
+    twin.tell(twin.ask(), 2.0)
+    assert (len(walk.told), len(twin.told)) == (1, 2)
+
+
+def test_settings_are_handed_out_as_a_copy():
+    walk = Walk(GRID, rng=3)
+    walk.settings()["rng"] = 4
+    walk.settings()["domain"][0] = 7
+    assert walk.settings() == Walk(GRID, rng=3).settings()
+
+
+def test_a_shared_generator_is_told_from_a_fresh_one():
+    rng = np.random.default_rng(0)
+    first, second = Walk(GRID, rng=rng).settings(), Walk(GRID, rng=rng).settings()
+    assert first != second
+    assert first == Walk(GRID, rng=np.random.default_rng(0)).settings()
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+    def __init__(self, a):
+        self.a = a
+
+
+class Logged:
+    def __init__(self, a):
+        self.a, self.log, self.lock, self.own = a, getLogger("x"), threading.Lock(), self.f
+
+    def f(self, h):
+        return self.a * h
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (lambda h: sum(1 for _ in range(h)), lambda h: sum(2 for _ in range(h))),
+        (lambda h: (lambda z: z + 1)(h), lambda h: (lambda z: z + 2)(h)),
+        (cache(lambda h: 1), cache(lambda h: 2)),
+        (Slotted(1), Slotted(2)),
+        (Logged(1).f, Logged(2).f),
+        (np.sin, np.cos),
+        (np.random.RandomState(0), np.random.RandomState(1)),
+        (pd.DataFrame({"x": [1.0, 2.0]}), pd.DataFrame({"x": [1.0, 3.0]})),
+        (pd.Series(np.arange(90.0)), pd.Series(np.arange(90.0) + (np.arange(90) == 40))),
+        (frozenset("abc"), frozenset("abd")),
+        (list(range(100)), list(range(101))),
+        (np.array(["a", "b"]), np.array(["a", "c"])),
+    ],
+)
+def test_settings_tell_apart_what_no_repr_does(one, other):
+    assert described(one) != described(other)
+    assert "0x" not in json.dumps(described(one))
+    assert described(one) == described(copy.deepcopy(one) if not callable(one) else one)
+
+
+def test_a_table_is_described_by_its_numbers_and_a_module_by_its_name():
+    table = pd.DataFrame({"x": [1.0, 2.0], "y": [3.0, 4.0]})
+    assert described(table) == [[1.0, 3.0], [2.0, 4.0]]
+
+    def made():
+        import math as inner
+
+        return lambda h: inner.sqrt(h)
+
+    assert described(made())["with"] == ["math"]
+    assert described(np.longdouble(0.5)) == 0.5
+    assert described({3, 1, 2}) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "value", [np.longdouble(0.5), pd.DataFrame([[0.5, 2.0]]), range(3), np.ones(2, np.longdouble)]
+)
+def test_whatever_holds_numbers_can_be_written(value):
+    np.testing.assert_array_equal(json.loads(json.dumps(plain(value))), np.asarray(value))
