@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from fivebo.common.checks import one_of
-from fivebo.common.lab.datasets import load_bundled
+from fivebo.common.lab.datasets import verify_file
 
 TABLE = "data/bundled/airfoil/naca4_xfoil_re1e6_alpha4.tsv"
 """What XFOIL computed for every airfoil of `series`: naca, status, CL, CD, CDp, CM, transitions."""
@@ -114,7 +114,7 @@ def load_table():
     """Return the bundled table as a frame; numbers are NaN where the simulator gave none."""
     import pandas as pd
 
-    path = load_bundled(TABLE.removeprefix("data/bundled/"))
+    path = verify_file(TABLE)
     return pd.read_csv(path, sep="\t", dtype={"naca": str, "status": str})
 
 

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from fivebo.common.lab.datasets import load_bundled, verify_file
+from fivebo.common.lab.datasets import verify_file
 from fivebo.common.names import unknown_name
 
 BUNDLED = "data/bundled/pbm/medians.npz"
@@ -96,7 +96,7 @@ def kmer_features():
 @lru_cache(maxsize=1)
 def load_index():
     """Return the facts of every assay (a dict of column to text), by its name."""
-    with open(load_bundled(INDEX.removeprefix("data/bundled/")), encoding="ascii") as file:
+    with open(verify_file(INDEX), encoding="ascii") as file:
         return {row["assay"]: row for row in csv.DictReader(file, delimiter="\t")}
 
 
@@ -150,7 +150,7 @@ def load_medians(assay):
     """
     if assay not in assay_names():
         raise ValueError(unknown_name("assay", assay, assay_names()))
-    with np.load(load_bundled(BUNDLED.removeprefix("data/bundled/"))) as bundled:
+    with np.load(verify_file(BUNDLED)) as bundled:
         hundredths = bundled[assay] if assay in bundled.files else None
     if hundredths is None:
         hundredths = _whole_set()[assay_names().index(assay)]

@@ -20,16 +20,12 @@ from pathlib import Path
 import psutil
 
 from fivebo.common.lab.experiments import SCALES, papers
-from fivebo.common.names import unknown_name
+from fivebo.common.names import UsageError, unknown_name
 from fivebo.common.workflow import OWNER, check_target
 
 NEEDED_MB = 200
 LOOKS = {"-n", "--dry-run", "--dryrun", "--lint", "--list", "-l", "--list-rules", "--unlock"}
 """Options with which Snakemake builds nothing, so that there is no result to point to."""
-
-
-class UsageError(Exception):
-    """The run cannot start; the message is one line with the fix."""
 
 
 def main(argv=None):

@@ -13,7 +13,7 @@ import io
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from fivebo.common.lab.datasets import RAW, load_bundled, verify_file
+from fivebo.common.lab.datasets import RAW, verify_file
 
 ORIGIN = datetime(2004, 3, 1)
 BIN = timedelta(minutes=10)
@@ -85,7 +85,7 @@ def main():
     target = RAW / "intel_lab/readings.csv.gz"
     Path(target).write_bytes(content)
     same = gzip.decompress(content) == gzip.decompress(
-        load_bundled("intel_lab/readings.csv.gz").read_bytes()
+        verify_file("data/bundled/intel_lab/readings.csv.gz").read_bytes()
     )
     print(f"{target}: the same readings as the bundled file: {'yes' if same else 'NO'}")
 

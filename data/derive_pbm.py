@@ -23,7 +23,7 @@ from fivebo.classify_dfo.dna import (
     load_index,
 )
 from fivebo.common.files import atomic_path
-from fivebo.common.lab.datasets import MIRROR, RAW, DataError, fetch, load_bundled, sha256, sources
+from fivebo.common.lab.datasets import MIRROR, RAW, DataError, fetch, sha256, sources, verify_file
 
 REFERENCE = ("VSX1_REF_R1",)
 """Bundled besides the figures' assays: the reference allele of Fig. 2b's factor."""
@@ -90,7 +90,7 @@ def main():
     with atomic_path(RAW / place) as temporary, open(temporary, "wb") as file:
         np.save(file, table)
     rows = dict(zip(assay_names(), table, strict=True))
-    with np.load(load_bundled(BUNDLED.removeprefix("data/bundled/"))) as bundled:
+    with np.load(verify_file(BUNDLED)) as bundled:
         same = sorted(bundled.files) == bundled_names() and all(
             np.array_equal(bundled[name], rows[name]) for name in bundled.files
         )

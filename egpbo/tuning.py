@@ -50,9 +50,9 @@ def load(dataset):
     if dataset == "transportation":
         import pandas as pd
 
-        from fivebo.common.lab.datasets import load_bundled
+        from fivebo.common.lab.datasets import verify_file
 
-        table = pd.read_csv(load_bundled(SAMPLE.removeprefix("data/bundled/")))
+        table = pd.read_csv(verify_file(SAMPLE))
         return table.drop(columns="target").to_numpy(dtype=float), table["target"].to_numpy()
     from sklearn import datasets
 

@@ -12,6 +12,9 @@ from fivebo.common.search.domains import FiniteSet
 from fivebo.mtbo.multitask import ICM
 from fivebo.mtbo.problems import Instance
 
+READINGS = "data/bundled/intel_lab/readings.csv.gz"
+PLACES = "data/bundled/intel_lab/mote_locs.txt"
+
 TASKS = ("temperature_C", "light_lux", "humidity_pct")
 """Columns of the sensor data, in the order of the tasks."""
 
@@ -29,10 +32,10 @@ def load_sensors():
     """
     import pandas as pd
 
-    from fivebo.common.lab.datasets import load_bundled
+    from fivebo.common.lab.datasets import verify_file
 
-    table = pd.read_csv(load_bundled("intel_lab/readings.csv.gz"))
-    places = pd.read_csv(load_bundled("intel_lab/mote_locs.txt"), sep=r"\s+").set_index("mote")
+    table = pd.read_csv(verify_file(READINGS))
+    places = pd.read_csv(verify_file(PLACES), sep=r"\s+").set_index("mote")
     motes = sorted(table["mote"].unique())
     groups = table.groupby("mote")
     readings = [groups.get_group(mote)[list(TASKS)].to_numpy(dtype=float) for mote in motes]

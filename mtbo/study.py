@@ -10,29 +10,23 @@ from typing import Literal
 import numpy as np
 
 from fivebo.common.checks import count, positive
-from fivebo.mtbo import problems
+from fivebo.mtbo import problems, sensors
 from fivebo.mtbo.algorithms import MTBKB, MTKB
 from fivebo.mtbo.baseline_theory import igp_ucb_regulariser
 from fivebo.mtbo.baselines import ITBKB, ITKB, MOBO
 from fivebo.mtbo.multitask import DiagonalKernel
 from fivebo.mtbo.scalarization import ChebyshevScalarization, LinearScalarization
 from fivebo.mtbo.scoring import Scorer
-from fivebo.mtbo.sensors import SensorProblem
 from fivebo.mtbo.theory import mt_kb_radius_as_printed, nystrom_q
 
 PROBLEMS = {
     "rkhs": problems.RKHSProblem,
     "sine": problems.SineProblem,
     "branin": problems.BraninProblem,
-    "sensors": SensorProblem,
+    "sensors": sensors.SensorProblem,
 }
 
-DATA = {
-    "sensors": [
-        "data/bundled/intel_lab/readings.csv.gz",
-        "data/bundled/intel_lab/mote_locs.txt",
-    ]
-}
+DATA = {"sensors": [sensors.READINGS, sensors.PLACES]}
 
 METRICS = (
     "instant_regret", "cumulative_regret", "average_regret", "bayes_regret", "own_bayes_ratio",

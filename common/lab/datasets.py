@@ -46,11 +46,6 @@ def bundled_sums():
         ) from None
 
 
-def load_bundled(name):
-    """Return the path of a file below data/bundled, verified: see `verify_file`."""
-    return verify_file(f"data/bundled/{name}")
-
-
 def verify_file(place):
     """Return the path of a data file of the repository, verified.
 
@@ -215,7 +210,7 @@ def verify_all():
     """
     present = [name for name in sources() if (RAW / name).exists()]
     for name in bundled_sums():
-        load_bundled(name)
+        verify_file(f"data/bundled/{name}")
     for name in present:
         verify_file(f"data/raw/{name}")
     return len(bundled_sums()) + len(present)

@@ -135,7 +135,8 @@ def collect(experiment, folder):
         advice = f"{path} is missing; make it with: snakemake {path}"
         raise FileNotFoundError(errno.ENOENT, advice)
     pairs = [tuple(read_parquet(path) for path in pair) for pair in paths]
-    tables = _joined(pairs)
+    columns = (RUN_COLUMNS, TRACE_COLUMNS)
+    tables = tuple(map(_concat, zip(*pairs, strict=True), columns))
     check_laws(*tables, experiment.expected_keys())
     write_tables(tables, folder)
     return tables
@@ -215,11 +216,6 @@ def _tables(found):
     for name in MEASURED:
         trace[name] = [value for _, columns in found.values() for value in columns[name]]
     return runs, trace
-
-
-def _joined(pairs):
-    runs, traces = zip(*pairs, strict=True)
-    return _concat(runs, RUN_COLUMNS), _concat(traces, TRACE_COLUMNS)
 
 
 def _concat(frames, columns):

@@ -11,7 +11,6 @@ import platform
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -36,37 +35,6 @@ METHOD_KEYS = ("a", "b", "against", "method")
 """Arguments of a claim that name methods."""
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib", "snakemake")
-
-
-@dataclass(frozen=True)
-class FigureView:
-    """One figure as the page shows it.
-
-    Parameters
-    ----------
-    name, place, title, states, caption : str
-        From experiments.yaml.
-    ours : bool
-    image : mapping or None
-        `address` (a data URI), `width` and `height` in pixels; None if the figure is not built.
-    files : list of (str, str)
-        Kind and address, relative to the page.
-    verdicts : list of (str, int)
-        Verdicts of the claims about the figure.
-    first : str or None
-        Id of the first of these claims.
-    """
-
-    name: str
-    place: str
-    title: str
-    states: str
-    caption: str
-    ours: bool
-    image: dict | None
-    files: list
-    verdicts: list
-    first: str | None
 
 
 def build(scale, root=ROOT):
@@ -204,23 +172,22 @@ def _records(table):
 
 
 def _figure_view(name, given, folder, table):
+    """Collect what the page shows of one figure; the first of the claims about it has an anchor."""
     about = table[table["figure"] == name]
     found = Counter()
     for kind in claims.VERDICTS:
         found.update(dict(_verdicts(about[about["kind"] == kind], kind)))
     files = [folder / f"{name}.{kind}" for kind in ("pdf", "csv")]
-    return FigureView(
-        name=name,
-        place=given["place"],
-        title=given.get("title", given["caption"]),
-        states=given["states"],
-        caption=given["caption"],
-        ours=given.get("ours", False),
-        image=_image(folder / f"{name}.png"),
-        files=[(f.suffix[1:].upper(), f"{folder.name}/{f.name}") for f in files if f.exists()],
-        verdicts=[(v, n) for v, n in found.items() if n],
-        first=about["id"].iloc[0] if len(about) else None,
-    )
+    return {
+        **{key: given[key] for key in ("place", "states", "caption")},
+        "name": name,
+        "title": given.get("title", given["caption"]),
+        "ours": given.get("ours", False),
+        "image": _image(folder / f"{name}.png"),
+        "files": [(f.suffix[1:].upper(), f"{folder.name}/{f.name}") for f in files if f.exists()],
+        "verdicts": [(v, n) for v, n in found.items() if n],
+        "first": about["id"].iloc[0] if len(about) else None,
+    }
 
 
 def _image(png):

@@ -158,18 +158,7 @@ def field_problems(row, paper, config):
 
 
 def check(paper, root=ROOT):
-    """List everything that is wrong with a paper's fidelity table; empty if nothing is.
-
-    Parameters
-    ----------
-    paper : str
-    root : path-like, optional
-
-    Returns
-    -------
-    list of str
-        One line a problem: row and reason.
-    """
+    """List what is wrong with a paper's fidelity table, a line a problem: row and reason."""
     try:
         rows = load(paper, root)
     except ValueError as error:
@@ -206,17 +195,7 @@ def counts(rows):
 
 
 def render_table(paper, root=ROOT):
-    """Render the rows as a Markdown table, with their counts and pinning tests.
-
-    Parameters
-    ----------
-    paper : str
-    root : path-like, optional
-
-    Returns
-    -------
-    str
-    """
+    """Return the rows as a Markdown table, with their counts and pinning tests."""
     rows, pinned = load(paper, root), pinned_rows(paper, root)
     totals = ", ".join(f"{n} {status}" for status, n in counts(rows).items())
     lines = [

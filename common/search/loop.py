@@ -91,8 +91,6 @@ def optimize(
     run.anew = functools.partial(Processes, objective, n_workers, timeout)
     try:
         with Journal(journal, optimizer) as run.log:
-            if sum("tell" in entry for entry in run.log.entries) < budget:
-                run.log.begin_session()
             run.replay(budget)
             run.until(budget, progress)
     finally:
@@ -191,6 +189,7 @@ class _Run:
 
         if self.finished >= budget:
             return
+        self.log.begin_session()  # a journal that is refused stays as it is
         bar = tqdm(desc="evaluations", total=budget, initial=self.finished, disable=not progress)
         until = ALL_COMPLETED if self.mode == "sync" else FIRST_COMPLETED
         with bar:

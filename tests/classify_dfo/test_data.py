@@ -102,7 +102,7 @@ def two_assays(world, derive, monkeypatch):
         monkeypatch.setattr(module, "assay_names", lambda: names)
     monkeypatch.setattr(derive, "load_index", lambda: facts)
     monkeypatch.setattr(derive, "bundled_names", lambda: [names[1]])
-    monkeypatch.setattr(derive, "load_bundled", lambda name: mirror / "bundle.npz")
+    monkeypatch.setattr(derive, "verify_file", lambda name: mirror / "bundle.npz")
     yield facts
     forget()
 
@@ -159,13 +159,13 @@ def test_the_twenty_problems_follow_their_rule_and_are_bundled(derive):
     assert len(chosen) == 20
     assert not {name.split("_")[0] for name in chosen} & {"CRX", "VSX1"}
     assert chosen != dna.draw_sample(names, seed=2019)
-    with np.load(datasets.load_bundled("pbm/medians.npz")) as bundled:
+    with np.load(datasets.verify_file("data/bundled/pbm/medians.npz")) as bundled:
         assert sorted(bundled.files) == derive.bundled_names()
         assert set(bundled.files) == {*chosen, *dna.PANELS, "VSX1_REF_R1"}
 
 
 def test_bundled_assays_have_the_extremes_of_the_index():
-    with np.load(datasets.load_bundled("pbm/medians.npz")) as bundled:
+    with np.load(datasets.verify_file("data/bundled/pbm/medians.npz")) as bundled:
         for name in bundled.files:
             facts, medians = dna.load_index()[name], dna.load_medians(name)
             assert medians.shape == (dna.N_KMERS,)

@@ -194,7 +194,7 @@ def test_bundled_files_are_whole_and_listed():
     }
     assert set(listed) == present
     for name in listed:
-        assert datasets.load_bundled(name).is_file()
+        assert datasets.verify_file(f"data/bundled/{name}").is_file()
 
 
 def test_missing_or_damaged_bundled_file_says_how_to_restore_it(tmp_path, monkeypatch):
@@ -202,13 +202,13 @@ def test_missing_or_damaged_bundled_file_says_how_to_restore_it(tmp_path, monkey
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  lab/a.csv\n")
     fix = "restore it with: git checkout -- data/bundled/lab/a.csv"
     with pytest.raises(DataError, match=f"is missing; {fix}"):
-        datasets.load_bundled("lab/a.csv")
+        datasets.verify_file("data/bundled/lab/a.csv")
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab/a.csv").write_text("x")
     with pytest.raises(DataError, match=f"is damaged .*; {fix}"):
-        datasets.load_bundled("lab/a.csv")
+        datasets.verify_file("data/bundled/lab/a.csv")
     with pytest.raises(DataError, match="not listed"):
-        datasets.load_bundled("lab/b.csv")
+        datasets.verify_file("data/bundled/lab/b.csv")
 
 
 def test_command_line(raw, tmp_path, monkeypatch, capsys):
@@ -282,6 +282,6 @@ def test_bundled_readings_match_their_provenance():
         if name.startswith("intel_lab/"):
             assert digest in text
     lines = gzip.decompress(
-        datasets.load_bundled("intel_lab/readings.csv.gz").read_bytes()
+        datasets.verify_file("data/bundled/intel_lab/readings.csv.gz").read_bytes()
     ).splitlines()
     assert len(lines) - 1 == 35_868
