@@ -10,7 +10,6 @@ from tests.gpoo.conftest import (
     ALL,
     CODE,
     DELTA,
-    KERNEL,
     average,
     drive,
     gpoo,
